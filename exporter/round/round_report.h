@@ -74,6 +74,7 @@ struct GroupReport {
   std::vector<ProcessReport> processes;    // swept this round, or still within their last good answer
   std::vector<std::string> problems;
   bool success = false;                    // the last round swept every process it meant to
+  double budget = 0;                       // SweepOptions::budget of the group
   GroupTotals totals;
 };
 
