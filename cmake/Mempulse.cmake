@@ -15,6 +15,10 @@ else()
   add_link_options(-Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+find_program(MEMPULSE_MOLD mold)
+if(MEMPULSE_MOLD)
+  add_link_options(-fuse-ld=mold)  # a helper only: the system's linker does as well
+endif()
 
 # mempulse_library(NAME SOURCES a.cc b.cc DEPS other::lib): one folder, one static library.
 function(mempulse_library name)
@@ -37,9 +41,16 @@ function(mempulse_library name)
   endif()
 endfunction()
 
-# mempulse_unit_tests(NAME DEPS lib): every *_test.cc beside the calling CMakeLists.txt in one binary NAME_test.
+# mempulse_unit_tests(NAME DEPS lib): every *_test.cc beside the calling CMakeLists.txt in one binary NAME_test, run by
+# ctest as unit.NAME. LABEL (default unit), TIMEOUT in seconds (default 240) and SERIAL make other kinds of it.
 function(mempulse_unit_tests name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "LABEL;TIMEOUT" "DEPS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 240)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   add_executable(${name}_test ${sources})
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
@@ -48,6 +59,12 @@ function(mempulse_unit_tests name)
   if(MEMPULSE_PRECOMPILE)
     target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_tests.h)
   endif()
-  add_test(NAME unit.${name} COMMAND ${name}_test)
-  set_tests_properties(unit.${name} PROPERTIES TIMEOUT 240 LABELS unit)
+  set(test ${ARG_LABEL}.${name})
+  add_test(NAME ${test} COMMAND ${name}_test)
+  # ./test reads the cases and the reasons of the skipped ones from these files.
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL}
+                                          ENVIRONMENT GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/gtest/${test}.xml)
+  if(ARG_SERIAL)
+    set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
+  endif()
 endfunction()
