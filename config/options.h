@@ -6,7 +6,8 @@
 
 #include "absl/time/time.h"
 
-// Every setting with its default, as plain values; includes nothing of ours. config/load_options.h fills them.
+// Every setting with its default, as plain values; includes nothing of ours. config/load_options.h fills
+// them.
 namespace mempulse {
 
 enum class TrackerChoice { kAuto, kWriteProtect, kSoftDirty, kHashDiff };
@@ -15,17 +16,20 @@ enum class TrackerChoice { kAuto, kWriteProtect, kSoftDirty, kHashDiff };
 struct SweepOptions {
   std::vector<absl::Duration> windows = {absl::Milliseconds(20), absl::Milliseconds(5), absl::Milliseconds(1),
                                          absl::Microseconds(250)};
-  // Only with a tracker that resets a range (writeprotect), for pages still saturated on the last of `windows`.
+  // Only with a tracker that resets a range (writeprotect), for pages still saturated on the last of
+  // `windows`.
   std::vector<absl::Duration> fine_windows = {absl::Microseconds(100), absl::Microseconds(50),
                                               absl::Microseconds(20)};
   absl::Duration ceiling_window = absl::Microseconds(250);  // must be one of `windows`
-  double jitter = 0.25;        // windows vary by +- this share
-  double budget = 0.01;        // of one CPU of the target's time, averaged over a round
-  double burst_limit = 0.05;   // of one CPU in any 100 ms
+  double jitter = 0.25;                                     // windows vary by +- this share
+  double budget = 0.01;       // of one CPU of the target's time, averaged over a round
+  double burst_limit = 0.05;  // of one CPU in any 100 ms
   absl::Duration target_time_limit = absl::Seconds(10);  // one sweep, waiting included
-  uint64_t max_pages = 4 << 20;                          // tracked per target; more are sampled by mapping order
-  bool include_shared = false;                           // shared mappings
-  bool include_huge = false;                             // transparent huge pages (the first write splits them)
+  uint64_t max_pages = 4 << 20;  // tracked per target; more are sampled by mapping order
+  bool include_shared = false;   // shared mappings
+  bool include_huge = false;     // transparent huge pages (the first write splits them)
+
+  bool operator==(const SweepOptions&) const = default;
 };
 
 // Which processes to watch. All given selectors must match; a list matches when one of its entries does.
@@ -33,52 +37,68 @@ struct TargetGroupOptions {
   std::string name;  // [a-zA-Z0-9_.-]{1,64}, unique
   std::vector<int> pids;
   std::vector<std::string> pid_files;
-  std::vector<std::string> comms;          // exact
-  std::vector<std::string> exes;           // exact path of the executable
-  std::vector<std::string> command_lines;  // RE2-free ECMAScript regular expressions, searched in the joined line
-  std::vector<std::string> cgroups;        // globs over the cgroup path (*, ?, [..]; * does not cross "/", ** does)
-  bool children = false;                   // descendants of matching processes too
+  std::vector<std::string> comms;  // exact
+  std::vector<std::string> exes;   // exact path of the executable
+  std::vector<std::string>
+      command_lines;                 // RE2-free ECMAScript regular expressions, searched in the joined line
+  std::vector<std::string> cgroups;  // globs over the cgroup path (*, ?, [..]; * does not cross "/", ** does)
+  bool children = false;             // descendants of matching processes too
   struct Excludes {
     std::vector<int> pids;
     std::vector<std::string> comms;
     std::vector<std::string> exes;
     std::vector<std::string> command_lines;
     std::vector<std::string> cgroups;
+
+    bool operator==(const Excludes&) const = default;
   } exclude;
   int max_processes = 8;  // swept per round; more are taken in turn
   bool attach = false;    // allows injecting a userfaultfd (writeprotect)
   TrackerChoice tracker = TrackerChoice::kAuto;
-  SweepOptions sweep;     // starts from the file's top-level `sweep`
+  SweepOptions sweep;  // starts from the file's top-level `sweep`
+
+  bool operator==(const TargetGroupOptions&) const = default;
 };
 
 struct RoundOptions {
   absl::Duration interval = absl::Seconds(15);
   absl::Duration time_limit = absl::Seconds(60);  // one round over all targets
   int workers = 4;                                // sweeps that run side by side
+
+  bool operator==(const RoundOptions&) const = default;
 };
 
 struct WebOptions {
-  std::vector<std::string> listen_addresses = {":9834"};  // HOST:PORT, [V6]:PORT or :PORT (all, both families)
+  std::vector<std::string> listen_addresses = {
+      ":9834"};  // HOST:PORT, [V6]:PORT or :PORT (all, both families)
   std::string telemetry_path = "/metrics";
   int max_requests = 40;                 // scrapes at once; 503 beyond
   int max_connections_per_address = 32;  // refused beyond; loopback clients count like any other
   bool exporter_metrics = true;          // the exporter's own process_* metrics
   bool reload_endpoint = true;           // POST /-/reload
+
+  bool operator==(const WebOptions&) const = default;
 };
 
 struct LimitOptions {
   int max_series = 2000;
   int hot_regions = 20;  // top-K of file regions per group
+
+  bool operator==(const LimitOptions&) const = default;
 };
 
 struct LogOptions {
   std::string level = "info";     // debug, info, warn, error
   std::string format = "logfmt";  // logfmt, json
+
+  bool operator==(const LogOptions&) const = default;
 };
 
 struct PathOptions {
   std::string procfs = "/proc";
   std::string sysfs = "/sys";
+
+  bool operator==(const PathOptions&) const = default;
 };
 
 struct Options {
@@ -89,6 +109,8 @@ struct Options {
   LimitOptions limits;
   LogOptions log;
   PathOptions path;
+
+  bool operator==(const Options&) const = default;
 };
 
 }  // namespace mempulse

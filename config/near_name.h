@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace mempulse {
+
+// Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours cost 1 each), case-sensitive, in
+// bytes.
+int EditDistance(absl::string_view a, absl::string_view b);
+
+// The candidate that `word` most likely means: the one at the least distance, first on a tie, when that is at
+// most a third of the word's length (at least 1, at most 3), or the one that differs only in case or in "-"
+// for "_". Empty when none is near. Words over 64 bytes are near nothing.
+std::string NearName(absl::string_view word, const std::vector<absl::string_view>& candidates);
+
+// `; did you mean "windows"?`, or nothing when no candidate is near.
+std::string NearNameHint(absl::string_view word, const std::vector<absl::string_view>& candidates);
+
+}  // namespace mempulse
