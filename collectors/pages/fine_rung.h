@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collectors/pages/rung_recorder.h"
+#include "collectors/pages/sweep_session.h"
+#include "collectors/pages/wide_rung.h"
+
+namespace mempulse {
+
+// One shorter window over the pages that were still saturated on the window above. Runs to its end while the
+// wide rung goes on beside it. Not thread-safe.
+class FineRung {
+ public:
+  struct Plan {
+    absl::Duration window;
+    double seconds = 0;          // of the budget
+    double burst_ratio = 0.05;   // of one CPU in any 100 ms
+    int64_t until_nanos = 0;     // latest end
+    uint32_t verdict_looks = 0;  // hits in a row after which a page counts as saturated
+  };
+  // `pool`: candidates, ascending. `wide` may be null (a tracker that cannot reset a range).
+  FineRung(SweepSession* session, WideRung* wide, const Plan& plan, std::vector<uint64_t> pool);
+
+  // False when the sweep must end. A pool too dear even for a handful gives an empty sample marked
+  // cut_by_budget.
+  absl::StatusOr<bool> Run();
+  // The drawn pages that are still saturated: the pool of the next rung. Ascending.
+  std::vector<uint64_t> Saturated() const;
+  RungSample Finish() &&;
+
+ private:
+  absl::StatusOr<bool> RunLooks();
+  absl::Status LookNow(bool contiguous);
+  // Takes out pages whose verdict is in; false when none is left.
+  bool DropDecided();
+
+  SweepSession* session_;
+  WideRung* wide_;
+  Plan plan_;
+  double page_share_;
+  std::vector<uint64_t> members_;
+  std::vector<PageRange> ranges_;
+  RungRecorder recorder_;
+  std::vector<uint64_t> saturated_;
+};
+
+}  // namespace mempulse

@@ -1,0 +1,270 @@
+#include "collectors/pages/sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectors/pages/fine_rung.h"
+#include "collectors/pages/range_set.h"
+#include "collectors/pages/sweep_plan.h"
+#include "collectors/pages/wide_rung.h"
+
+namespace mempulse {
+namespace {
+
+// Shares of the budget of one sweep.
+constexpr double kGapShare = 0.25;
+constexpr double kScoutShare = 0.2;
+constexpr double kWideShare = 0.4;
+
+constexpr uint64_t kGapBlockPages = 16;
+constexpr uint64_t kScoutBlockPages = 16;
+constexpr uint64_t kPilotPages = 2000;
+constexpr int kScoutWindows = 10;  // wide windows in one scout window
+
+// How the time and the budget of the fine rungs are shared: by length, long ones first.
+double WeightOf(absl::Duration window) {
+  if (window >= absl::Milliseconds(1)) return 3;
+  return window >= absl::Microseconds(200) ? 2.5 : 1;
+}
+
+WideMeans MeansOf(const SweepRequest& request) {
+  WideMeans means;
+  means.target_seconds = request.target_seconds * kWideShare;
+  means.own_seconds = request.own_seconds * kWideShare;
+  means.burst_ratio = request.options.burst_limit;
+  means.window_seconds = absl::ToDoubleSeconds(request.options.windows.front());
+  return means;
+}
+
+std::vector<absl::Duration> FineWindows(const SweepOptions& options, const TrackerTraits& traits) {
+  std::vector<absl::Duration> windows(options.windows.begin() + 1, options.windows.end());
+  if (traits.atomic && traits.resets_range && traits.sees_restores) {
+    windows.insert(windows.end(), options.fine_windows.begin(), options.fine_windows.end());
+  }
+  std::erase_if(windows, [&traits](absl::Duration window) {
+    return absl::ToInt64Nanoseconds(window) < traits.shortest_window_nanos;
+  });
+  return windows;
+}
+
+SweepOutcome OutcomeOf(const absl::Status& end) {
+  if (absl::IsNotFound(end)) return SweepOutcome::kExited;
+  if (absl::IsCancelled(end)) return SweepOutcome::kStopped;
+  return end.ok() ? SweepOutcome::kComplete : SweepOutcome::kFailed;
+}
+
+}  // namespace
+
+std::vector<SweepRegion> RegionsOf(const std::vector<Mapping>& mappings, const Coverage& coverage) {
+  std::vector<SweepRegion> regions;
+  size_t next = 0;
+  for (const Mapping& mapping : mappings) {
+    while (next < coverage.ranges.size() && coverage.ranges[next].end <= mapping.start) ++next;
+    if (next == coverage.ranges.size()) break;
+    if (coverage.ranges[next].start >= mapping.end) continue;
+    SweepRegion region;
+    region.range = {mapping.start, mapping.end};
+    region.kind = static_cast<int>(mapping.kind);
+    region.name = mapping.name;
+    region.offset = mapping.offset;
+    region.inode = mapping.inode;
+    region.device_major = mapping.device_major;
+    region.device_minor = mapping.device_minor;
+    region.writable = mapping.writable;
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+Sweep::Sweep(PageTracker& tracker, Clock& clock, SweepTarget target)
+    : tracker_(tracker), clock_(clock), target_(std::move(target)) {}
+
+absl::StatusOr<Sweep::Result> Sweep::Run(const SweepRequest& request, const std::stop_token& stop) {
+  SweepSession session(tracker_, clock_, target_, request, stop);
+  if (absl::Status covered = session.Cover(); !covered.ok()) return covered;
+  Result result;
+  SweepSample& sample = result.sample;
+  sample.tracker = tracker_.kind();
+  sample.atomic = tracker_.traits().atomic;
+  sample.sees_restores = tracker_.traits().sees_restores;
+  sample.target_seconds_per_hit = tracker_.traits().target_seconds_per_hit;
+  sample.ceiling_window = request.options.ceiling_window;
+  sample.tracked_pages = session.coverage().pages;
+  sample.huge_pages_skipped = session.coverage().huge_pages_skipped;
+
+  absl::StatusOr<Population> population = ChoosePopulation(&session, &sample);
+  result.end = population.status();
+  if (population.ok()) result.end = RunLadder(&session, *population, &sample);
+  if (result.end.ok() && request.open_gap) OpenGap(&session);
+
+  sample.outcome = stop.stop_requested() ? SweepOutcome::kStopped : OutcomeOf(result.end);
+  if (result.end.ok() && session.budget().left() < 0) sample.outcome = SweepOutcome::kBudget;
+  sample.regions = RegionsOf(session.mappings(), session.coverage());
+  sample.target_cpu = session.MeanCpu();
+  sample.duration_seconds = static_cast<double>(session.Now() - session.started_nanos()) * 1e-9;
+  result.coverage = session.coverage();
+  result.own_seconds = session.own_seconds_spent();
+  result.target_seconds = session.budget().spent();
+  return result;
+}
+
+absl::StatusOr<std::vector<PageRange>> Sweep::LookAtGap(SweepSession* session, SweepSample* sample) {
+  sample->gap.looked = IntersectRanges(gap_ranges_, session->coverage().ranges);
+  RungRecorder recorder(absl::ZeroDuration(), sample->gap.looked, false);
+  recorder.Open(gap_opened_);
+  if (absl::Status looked = session->Look(sample->gap.looked, {}, true, &recorder); !looked.ok())
+    return looked;
+  if (recorder.looks() > 0) sample->gap.window_seconds = recorder.sample().looks.front().window_seconds;
+  sample->gap.written = IntersectRanges(MergeRanges(session->written()), sample->gap.looked);
+  const double looked_pages = static_cast<double>(CountPages(sample->gap.looked));
+  if (looked_pages > 0) {
+    gap_written_share_ = static_cast<double>(CountPages(sample->gap.written)) / looked_pages;
+  }
+  return sample->gap.written;
+}
+
+absl::StatusOr<double> Sweep::PilotHitShare(SweepSession* session, const std::vector<PageRange>& ranges) {
+  const uint64_t pages = CountPages(ranges);
+  const double share = std::min(1.0, static_cast<double>(kPilotPages) / static_cast<double>(pages));
+  const std::vector<PageRange> pilot =
+      DrawBlocks(ranges, share, kScoutBlockPages, session->request().seed + 1);
+  const uint64_t pilot_pages = CountPages(pilot);
+  if (pilot_pages == 0) return 0.0;
+  const absl::Duration window = session->request().options.windows.front();
+  RungRecorder recorder(window, pilot, false);
+  const absl::StatusOr<Instant> reset = session->Reset(pilot);
+  if (!reset.ok()) return reset.status();
+  recorder.Open(*reset);
+  if (!session->WaitUntil(session->Now() + session->JitteredNanos(window), false)) {
+    return absl::CancelledError("stopped while piloting");
+  }
+  if (absl::Status looked = session->Look(pilot, {}, true, &recorder); !looked.ok()) return looked;
+  return static_cast<double>(CountPages(session->written())) / static_cast<double>(pilot_pages);
+}
+
+absl::StatusOr<Sweep::Population> Sweep::Scout(SweepSession* session, std::vector<PageRange> ranges,
+                                               double share) {
+  const absl::StatusOr<double> hit_share = PilotHitShare(session, ranges);
+  if (!hit_share.ok()) return hit_share.status();
+  const double expected =
+      static_cast<double>(CountPages(ranges)) * *hit_share * tracker_.traits().target_seconds_per_hit * 2;
+  const double means = session->request().target_seconds * kScoutShare;
+  if (expected > means) {
+    share *= means / expected;
+    ranges = DrawBlocks(ranges, means / expected, kScoutBlockPages, session->request().seed + 2);
+  }
+  const absl::Duration window = session->request().options.windows.front();
+  RungRecorder recorder(window, ranges, false);
+  const absl::StatusOr<Instant> reset = session->Reset(ranges);
+  if (!reset.ok()) return reset.status();
+  recorder.Open(*reset);
+  if (!session->WaitUntil(reset->end_nanos + kScoutWindows * absl::ToInt64Nanoseconds(window), false)) {
+    return absl::CancelledError("stopped while scouting");
+  }
+  if (absl::Status looked = session->Look(ranges, {}, true, &recorder); !looked.ok()) return looked;
+  return Population{MergeRanges(session->written()), share, 0};
+}
+
+absl::StatusOr<Sweep::Population> Sweep::ChoosePopulation(SweepSession* session, SweepSample* sample) {
+  const SweepRequest& request = session->request();
+  Population population{session->coverage().ranges, 1, 0};
+  if (!gap_ranges_.empty()) {
+    absl::StatusOr<std::vector<PageRange>> written = LookAtGap(session, sample);
+    if (!written.ok()) return written.status();
+    // What appeared since the last sweep was not reset then: it is looked at as a whole.
+    std::vector<PageRange> ranges = SubtractRanges(session->coverage().ranges, covered_before_);
+    ranges.insert(ranges.end(), written->begin(), written->end());
+    population = {MergeRanges(std::move(ranges)), gap_share_, 0};
+  }
+  const WideMeans means = MeansOf(request);
+  const WidePlan plan = PlanWalk(CountPages(population.ranges), tracker_.traits(), means);
+  if (plan.scout) {
+    if (plan.block_share < 1) {
+      population.ranges = DrawBlocks(population.ranges, plan.block_share, kScoutBlockPages, request.seed + 3);
+    }
+    absl::StatusOr<Population> scouted =
+        Scout(session, std::move(population.ranges), population.share * plan.block_share);
+    if (!scouted.ok()) return scouted;
+    population = *std::move(scouted);
+  }
+  const uint64_t pages = CountPages(population.ranges);
+  const bool certain = static_cast<double>(pages) * tracker_.traits().target_seconds_per_hit <=
+                       means.burst_ratio * means.window_seconds;
+  if (!certain) {
+    const absl::StatusOr<double> hit_share = PilotHitShare(session, population.ranges);
+    if (!hit_share.ok()) return hit_share.status();
+    const double share = WidePageShare(pages, *hit_share, tracker_.traits(), means);
+    if (share < 1) population.ranges = DrawPages(population.ranges, share, request.seed);
+    population.share *= share;
+  }
+  population.eligible = static_cast<uint64_t>(static_cast<double>(CountPages(population.ranges)) /
+                                              std::max(population.share, 1e-9));
+  return population;
+}
+
+absl::Status Sweep::RunLadder(SweepSession* session, const Population& population, SweepSample* sample) {
+  WideRung wide(session, population.ranges, population.share, population.eligible);
+  if (population.ranges.empty()) return absl::OkStatus();
+  if (absl::Status opened = wide.Open(); !opened.ok()) return opened;
+  const int64_t window = absl::ToInt64Nanoseconds(session->request().options.windows.front());
+  absl::StatusOr<bool> more = true;
+  // Candidates are those of the first verdict, or, where the budget stretches the looks, of the first third.
+  const int64_t third = session->Now() + (session->ends_nanos() - session->Now()) / 3;
+  while (more.ok() && *more && wide.looks() <= kPromotionLooks && session->Now() < third) {
+    more = wide.RunUntil(std::min(third, session->Now() + window));
+  }
+  const bool beside = session->traits().resets_range;
+  if (more.ok() && *more && !beside) more = wide.RunUntil(third);
+  if (more.ok() && *more) more = RunFineRungs(session, &wide, sample);
+  if (more.ok() && *more && beside) more = wide.RunUntil(session->ends_nanos());
+  std::vector<RungSample> samples = std::move(wide).Finish();
+  sample->rungs.insert(sample->rungs.begin(), std::make_move_iterator(samples.begin()),
+                       std::make_move_iterator(samples.end()));
+  return more.status();
+}
+
+absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, SweepSample* sample) {
+  const SweepOptions& options = session->request().options;
+  const std::vector<absl::Duration> windows = FineWindows(options, session->traits());
+  WideRung* const beside = session->traits().resets_range ? wide : nullptr;
+  double weights = 0;
+  for (const absl::Duration window : windows) weights += WeightOf(window);
+  std::vector<uint64_t> pool = wide->candidates();
+  for (const absl::Duration window : windows) {
+    if (pool.empty()) break;
+    const double weight = WeightOf(window) / weights;
+    weights -= WeightOf(window);
+    // The wide rung beside needs its part of what is left.
+    const double left = session->budget().left() * (beside != nullptr ? 0.7 : 1);
+    const bool verdict = window == windows.back() || window == options.ceiling_window;
+    const int64_t now = session->Now();
+    FineRung rung(session, beside,
+                  {window, std::max(0.0, left) * weight, options.burst_limit,
+                   now + static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight),
+                   verdict ? kVerdictLooks : kPromotionLooks},
+                  std::move(pool));
+    const absl::StatusOr<bool> more = rung.Run();
+    pool = rung.Saturated();
+    sample->rungs.push_back(std::move(rung).Finish());
+    if (!more.ok() || !*more) return more;
+  }
+  return true;
+}
+
+void Sweep::OpenGap(SweepSession* session) {
+  const SweepRequest& request = session->request();
+  covered_before_ = session->coverage().ranges;
+  const double cost = static_cast<double>(session->coverage().pages) * gap_written_share_ *
+                      std::max(tracker_.traits().target_seconds_per_hit, 1e-9);
+  const double means = request.target_seconds * kGapShare;
+  gap_share_ = cost > means && session->traits().resets_range ? means / cost : 1;
+  gap_ranges_ = DrawBlocks(covered_before_, gap_share_, kGapBlockPages, request.seed + 4);
+  const absl::StatusOr<Instant> reset = session->Reset(gap_ranges_);
+  if (reset.ok()) {
+    gap_opened_ = *reset;
+  } else {
+    gap_ranges_.clear();
+  }
+}
+
+}  // namespace mempulse

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectors/pages/page_tracker.h"
+
+// The arithmetic by which a sweep decides how much of a population it can afford to look at. Pure.
+namespace mempulse {
+
+// Fewest looks of the wide rung for which a sample of pages is thinned: one second of 20 ms windows and a
+// bit.
+inline constexpr double kWideLooks = 60;
+// Looks after which a page that was hit in all of them goes on to the next rung.
+inline constexpr uint32_t kPromotionLooks = 10;
+// The same on the reference rung and on the last one, whose verdict is final.
+inline constexpr uint32_t kVerdictLooks = 24;
+// Hits after which a page's frequency is tight enough and its faults are better spent on others.
+inline constexpr uint32_t kEnoughHits = 250;
+// Hit rate above which a page that was not hit every time goes on to the next rung too.
+inline constexpr double kSaturatedRate = 0.85;
+
+struct WidePlan {
+  double page_share = 1;  // of the population, page by page
+  bool scout =
+      false;  // find the written pages with one long window first: looking at all of them is too dear
+  double block_share = 1;  // of the population, in blocks, before anything else
+};
+
+// What may be spent on the wide rung, seconds of CPU.
+struct WideMeans {
+  double target_seconds = 0;
+  double own_seconds = 0;
+  double burst_ratio = 0.05;
+  double window_seconds = 0.02;
+};
+
+// Before anything is known about the population: can we afford to look at all of it, and how?
+WidePlan PlanWalk(uint64_t pages, const TrackerTraits& traits, const WideMeans& means);
+
+// After a pilot look: `hit_share` of the population is written in one window.
+double WidePageShare(uint64_t pages, double hit_share, const TrackerTraits& traits, const WideMeans& means);
+
+struct FineMeans {
+  double seconds = 0;  // of the target's CPU (or ours where hits are free) for this rung
+  double burst_ratio = 0.05;
+  double window_seconds = 0.001;
+  double duration_seconds = 1;
+  uint32_t verdict_looks = kPromotionLooks;
+};
+
+// Share of `pages` saturated pages to draw into a finer rung; 0 when not even a handful is affordable.
+double FinePageShare(uint64_t pages, const TrackerTraits& traits, const FineMeans& means);
+
+// What one look at one page that is hit costs against the budget.
+double SecondsPerHit(const TrackerTraits& traits);
+
+}  // namespace mempulse
