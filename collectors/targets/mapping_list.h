@@ -24,8 +24,8 @@ struct Mapping {
   uint32_t device_major = 0;
   uint32_t device_minor = 0;
   uint64_t inode = 0;
-  // The text as the kernel gave it after undoing its \012 escape; may hold any byte, up to PATH_MAX. Never trust it
-  // as an identity: a file may really be called "x (deleted)".
+  // The text as the kernel gave it after undoing its \012 escape; may hold any byte, up to PATH_MAX. Never
+  // trust it as an identity: a file may really be called "x (deleted)".
   std::string name;
   bool deleted = false;  // name ended in " (deleted)", which is cut from `name`
   RegionKind kind = RegionKind::kOther;
@@ -33,12 +33,12 @@ struct Mapping {
   uint64_t size() const { return end - start; }
 };
 
-// Parses the text of a maps file. A line that cannot be parsed is an InvalidArgument that quotes it (escaped);
-// an empty text gives an empty list (a zombie or kernel thread).
+// Parses the text of a maps file. A line that cannot be parsed is an InvalidArgument that quotes it
+// (escaped); an empty text gives an empty list (a zombie or kernel thread).
 absl::StatusOr<std::vector<Mapping>> ParseMappings(absl::string_view text);
 
-// Reads PROCFS/PID/maps. At most `limit` bytes are read (a target with a hostile number of mappings); a list that was
-// cut there ends with its last whole line and sets *truncated.
+// Reads PROCFS/PID/maps. At most `limit` bytes are read (a target with a hostile number of mappings); a list
+// that was cut there ends with its last whole line and sets *truncated.
 absl::StatusOr<std::vector<Mapping>> ReadMappings(const Host& host, pid_t pid, bool* truncated,
                                                   size_t limit = 64 << 20);
 

@@ -6,9 +6,10 @@
 
 namespace mempulse {
 
-// What a mapping is. file-data: private or shared file mapping that is not executable; file-text: executable file
-// mapping; anon: private anonymous; shared: anonymous shared, memfd, shm, tmpfs segments without a stable file;
-// jit: anonymous executable; device: character devices and drivers' memory; other: vdso, vvar, special.
+// What a mapping is. file-data: private or shared file mapping that is not executable; file-text: executable
+// file mapping; anon: private anonymous; shared: anonymous shared, memfd, shm, tmpfs segments without a
+// stable file; jit: anonymous executable; device: character devices and drivers' memory; other: vdso, vvar,
+// special.
 enum class RegionKind { kFileData, kFileText, kHeap, kStack, kAnon, kShared, kJit, kDevice, kOther };
 
 inline constexpr std::array<RegionKind, 9> kAllRegionKinds = {
