@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "collectors/host/host.h"
+#include "collectors/host/kernel_facts.h"
+#include "collectors/targets/target.h"
+
+namespace mempulse {
+
+// What trying to use a target answered: 0 or the errno of each attempt.
+struct AccessErrors {
+  int maps = 0;
+  int smaps = 0;
+  int pagemap = 0;
+  int mem = 0;
+  int clear_refs = 0;
+  int attach = 0;  // the permission that ptrace needs, asked of pidfd_getfd without stopping anything
+};
+
+// Everything that decides what we may do with one target. A plain value: tests make their own.
+struct TargetAccess {
+  ProcessSecurity own;
+  ProcessSecurity target;
+  std::optional<int> yama_scope;
+  AccessErrors errors;
+  bool gone = false;
+  bool not_dumpable = false;   // its /proc files belong to root although it does not run as root
+  bool is_descendant = false;  // of this process: Yama's scope 1 lets us trace it
+  bool is_32_bit = false;
+  bool foreign_write_protection = false;  // a userfaultfd that is not ours protects its memory already
+  bool frames_visible = false;            // pagemap shows page frame numbers
+  bool other_user_namespace = false;      // our capabilities do not reach it
+};
+
+// Opens the files of the target for reading (clear_refs for writing, nothing is written) and asks for the
+// ptrace permission. Never stops or changes the target. Unavailable when our own status cannot be read; a
+// target that is gone sets `gone`.
+absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& target);
+
+}  // namespace mempulse
