@@ -86,6 +86,7 @@ void Publish(const WorkloadReport& report, const Flags& flags) {
 
 std::vector<std::jthread> StartIdleThreads(int count) {
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([](const std::stop_token& stop) {
       std::mutex mutex;
