@@ -16,18 +16,19 @@ absl::string_view BandName(int band);
 int BandOf(double hertz);
 
 struct KindDistribution {
-  std::array<double, kBandCount> pages{};            // estimates: sums of weights
-  std::array<double, kPageStateCount> by_state{};    // all listed pages by PageState
-  double at_ceiling_now = 0;     // state at_ceiling
-  double ceiling_population = 0; // saturated on the reference rung
-  double ceiling_low = 0;        // 95 % interval of the population when pages were sampled; equal otherwise
+  std::array<double, kBandCount> pages{};          // estimates: sums of weights
+  std::array<double, kPageStateCount> by_state{};  // all listed pages by PageState
+  double at_ceiling_now = 0;                       // state at_ceiling
+  double ceiling_population = 0;                   // saturated on the reference rung
+  double ceiling_low = 0;  // 95 % interval of the population when pages were sampled; equal otherwise
   double ceiling_high = 0;
 };
 
-// By region kind, in the order of kAllRegionKinds; pages in `measured` and `too_few` with a frequency are in bands.
+// By region kind, in the order of kAllRegionKinds; pages in `measured` and `too_few` with a frequency are in
+// bands.
 struct FrequencyDistribution {
   std::array<KindDistribution, kAllRegionKinds.size()> kinds;
-  double hottest_hertz = 0;       // fastest frequency or floor of any page
+  double hottest_hertz = 0;  // fastest frequency or floor of any page
   uint64_t hottest_address = 0;
 };
 

@@ -17,8 +17,8 @@ struct HotRegion {
   double frequency_hertz = 0;  // median of the pages
   double low_hertz = 0;        // least low, greatest high
   double high_hertz = 0;
-  double weight = 0;           // pages it stands for
-  double z = 0;                // robust z of log10 frequency against all pages of the map
+  double weight = 0;  // pages it stands for
+  double z = 0;       // robust z of log10 frequency against all pages of the map
   int region = -1;
   RegionKind kind = RegionKind::kOther;
   std::vector<RungCount> rungs;  // sums over pages
@@ -27,8 +27,8 @@ struct HotRegion {
 // Runs, fastest first (at_ceiling before measured). Pages further apart than one page never join.
 std::vector<HotRegion> MergeHotRegions(const FrequencyMap& map);
 
-// Robust z of each value: 0.6745 * (x - median) / MAD; when MAD is 0 the mean absolute deviation takes its place
-// (1.2533), and when that is 0 too every z is 0. (Iglewicz and Hoaglin, 1993.)
+// Robust z of each value: 0.6745 * (x - median) / MAD; when MAD is 0 the mean absolute deviation takes its
+// place (1.2533), and when that is 0 too every z is 0. (Iglewicz and Hoaglin, 1993.)
 std::vector<double> RobustZ(const std::vector<double>& values);
 
 // What survives a restart: build id (or device:inode when the file has none) and the file offset of the page.

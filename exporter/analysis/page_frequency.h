@@ -14,9 +14,9 @@ namespace mempulse {
 //   measured       the frequency is read off an unsaturated rung and fits the others
 //   at_ceiling     hit in every look of the shortest rung that was run on it: frequency_hertz is a floor
 //   unfit          hit rates contradict the model (bursts, a value-restoring writer under hashdiff)
-//   probe_limited  the probing itself slowed the writer; frequency_hertz is the floor from the saturated rung above
-//   target_idle    the target hardly ran in the windows that would decide
-//   too_few        not enough hits to say; low and high still bracket it
+//   probe_limited  the probing itself slowed the writer; frequency_hertz is the floor from the saturated rung
+//   above target_idle    the target hardly ran in the windows that would decide too_few        not enough
+//   hits to say; low and high still bracket it
 enum class PageState { kMeasured, kAtCeiling, kUnfit, kProbeLimited, kTargetIdle, kTooFew };
 inline constexpr int kPageStateCount = 6;
 
@@ -34,21 +34,29 @@ struct PageFrequency {
   double frequency_hertz = 0;  // writes per second that start a new dirty window; a floor for bursty writers
   double low_hertz = 0;        // 95 % interval; high may be infinite (at_ceiling)
   double high_hertz = 0;
-  double weight = 1;           // how many pages this one stands for (sampling); >= 1
-  int region = -1;             // index into SweepSample::regions
+  // How many pages this one stands for, so that sums of weights estimate populations: the product of 1 /
+  // page_share over the rungs that it was drawn into. 0 for a page that was due on a sampled rung but not
+  // drawn: the drawn ones stand for it.
+  double weight = 1;
+  int region = -1;  // index into SweepSample::regions
   RegionKind kind = RegionKind::kOther;
   bool saturated_at_reference = false;  // hit in every look of the reference rung
-  std::vector<RungCount> rungs;         // longest window first, gap rung (when present) before all
+  bool undrawn_at_reference = false;    // saturated above the reference rung, but not drawn on the way to it
+  double reference_weight = 1;   // as weight, counting the rungs down to the reference only; for populations
+                                 // of saturated_at_reference, which finer rungs must not change
+  std::vector<RungCount> rungs;  // longest window first, gap rung (when present) before all
 };
 
 // The answer of one sweep. Pages that were never hit are not listed; they are counted.
 struct FrequencyMap {
   std::vector<PageFrequency> pages;  // ascending by address
   uint64_t tracked_pages = 0;
-  double written_pages = 0;          // estimate (weights summed)
-  double ceiling_hertz = 0;          // 1 / mean measured window of the shortest valid rung; 0 when no rung ran
-  absl::Duration reference_window;   // rung on which the ceiling population was counted; zero when none
+  double written_pages = 0;         // estimate (weights summed)
+  double ceiling_hertz = 0;         // 1 / mean measured window of the shortest valid rung; 0 when no rung ran
+  absl::Duration reference_window;  // rung on which the ceiling population was counted; zero when none
   bool reference_is_substitute = false;  // not the one that was asked for
+  double reference_share = 1;            // chance of a page to be drawn down to the reference rung
+  double wide_share = 1;                 // chance of a page to be drawn into the widest rung
 };
 
 }  // namespace mempulse

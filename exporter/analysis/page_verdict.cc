@@ -1,0 +1,178 @@
+#include "exporter/analysis/page_verdict.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "exporter/analysis/rung_agreement.h"
+
+namespace mempulse {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Spacing that rules out a constant chance per window, which is how a restored value looks.
+constexpr double kRegularGaps = 8;
+constexpr double kRegularVariation = 0.1;
+// A target that uses less sleeps by itself, one that uses more was not kept from running.
+constexpr double kSleepingCpu = 0.15;
+constexpr double kRunningCpu = 0.8;
+constexpr double kBusyShare = 0.2;  // of the looks: fewer are the moments of the writes themselves
+constexpr double kIdleRate =
+    0.6;  // of the other looks: a page that is hit more often does not wait for the CPU
+constexpr double kHitWhileBusy = 0.9;  // of the time that the target ran in busy looks
+constexpr double kLargestLoad = 0.9;
+
+Verdict Floor(PageState state, double frequency, double low) { return {state, frequency, {low, kInfinity}}; }
+
+bool SaturatedWhileBusy(const RungReading& busy, const InvertOptions& options) {
+  return busy.looks >= options.saturation_looks &&
+         busy.count.rate >= kHitWhileBusy * std::min(1.0, busy.target_cpu);
+}
+
+Verdict Unfit(absl::Span<const RungReading> readings, std::optional<size_t> chosen) {
+  double hits = 0;
+  double seconds = 0;
+  double low = kInfinity;
+  for (const RungReading& reading : readings) {
+    hits += reading.hits;
+    seconds += reading.seconds;
+    low = std::min(low, reading.confidence.low);
+  }
+  const double frequency = chosen ? readings[*chosen].frequency : hits / seconds;
+  return Floor(PageState::kUnfit, frequency, std::min(low, frequency));
+}
+
+Verdict TooFew(absl::Span<const RungReading> readings) {
+  double hits = 0;
+  double seconds = 0;
+  Interval bounds{0, kInfinity};
+  for (const RungReading& reading : readings) {
+    bounds.low = std::max(bounds.low, reading.confidence.low);
+    bounds.high = std::min(bounds.high, reading.confidence.high);
+    if (reading.all_hit) continue;
+    hits += reading.hits;
+    seconds += reading.seconds;
+  }
+  bounds.high = std::max(bounds.low, bounds.high);
+  const double frequency = seconds > 0 ? hits / seconds : bounds.low;
+  return {PageState::kTooFew, std::clamp(frequency, bounds.low, bounds.high), bounds};
+}
+
+Verdict AllHit(absl::Span<const RungReading> readings, const InvertOptions& options) {
+  const bool saturated =
+      std::any_of(readings.begin(), readings.end(), [](const RungReading& r) { return r.saturated; });
+  const double floor = SaturatedFloor(readings, options);
+  return Floor(saturated ? PageState::kAtCeiling : PageState::kTooFew, floor, floor);
+}
+
+// Is this page hit whenever the target runs, so that its hit rate is the target's share of the CPU? Only
+// where nothing speaks against it: regular spacing does, and so does a target that sleeps or runs all the
+// time.
+bool WaitsForCpu(const RungReading& all, const RungReading& busy, const InvertOptions& options) {
+  if (all.gaps > 0 && !all.irregular) return false;
+  if (all.target_cpu < kSleepingCpu || all.target_cpu > kRunningCpu) return false;
+  if (busy.looks < kBusyShare * all.looks || !SaturatedWhileBusy(busy, options)) return false;
+  const double idle_looks = all.looks - busy.looks;
+  const double idle_hits = all.hits - std::min(all.hits, busy.hits);
+  return idle_looks > 0 && idle_hits < kIdleRate * idle_looks;
+}
+
+Verdict CeilingWhileRunning(absl::Span<const RungReading> busy) {
+  double floor = 0;
+  for (const RungReading& reading : busy) floor = std::max(floor, reading.confidence.low);
+  Verdict verdict = Floor(PageState::kAtCeiling, floor, floor);
+  verdict.while_running = true;
+  return verdict;
+}
+
+// The rungs contradict each other, and the target did not run all the time: ask the looks in which it ran.
+std::optional<Verdict> JudgeByBusyLooks(absl::Span<const RungReading> readings,
+                                        const std::vector<RungReading>& busy, const InvertOptions& options) {
+  std::vector<RungReading> enough;
+  bool decided = false;
+  bool partly_idle = false;
+  bool saturated = true;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    partly_idle |= busy[i].looks < readings[i].looks;
+    if (busy[i].looks < options.saturation_looks) continue;
+    enough.push_back(busy[i]);
+    decided |= !readings[i].all_hit;
+    saturated &= SaturatedWhileBusy(busy[i], options);
+  }
+  if (!partly_idle) return std::nullopt;
+  if (!decided) {
+    const Verdict floor = Unfit(readings, ChooseRung(readings, options));
+    return Floor(PageState::kTargetIdle, floor.frequency, floor.bounds.low);
+  }
+  if (saturated) return CeilingWhileRunning(enough);
+  const std::optional<size_t> chosen = ChooseRung(enough, options);
+  if (!chosen || FitOf(enough) != Fit::kPeriodic) return std::nullopt;
+  const RungReading& reading = enough[*chosen];
+  return Verdict{PageState::kMeasured, reading.frequency, reading.confidence, true};
+}
+
+Verdict Contradicted(absl::Span<const RungReading> readings, const TrackerTruth& tracker,
+                     const InvertOptions& options, absl::FunctionRef<std::vector<RungReading>()> busy) {
+  if (ProbeCollapsed(readings, options)) {
+    const double floor = SaturatedFloor(readings, options);
+    return Floor(PageState::kProbeLimited, floor, floor);
+  }
+  // A value-restoring writer contradicts itself in the same way, so the CPU explains it only where it cannot
+  // be one.
+  if (tracker.sees_restores) {
+    if (const std::optional<Verdict> verdict = JudgeByBusyLooks(readings, busy(), options)) return *verdict;
+  }
+  return Unfit(readings, ChooseRung(readings, options));
+}
+
+// Writes were lost at moments that the writer's phase decides, so the hits are no sample.
+bool PhaseLocked(const RungReading& reading, const TrackerTruth& tracker) {
+  if (!reading.constant) return false;
+  if (reading.interrupted) return true;
+  return !tracker.atomic && reading.slack > 0 && (reading.gaps == 0 || reading.irregular);
+}
+
+Verdict Measured(const RungReading& reading, Fit fit, const InvertOptions& options) {
+  Verdict verdict{PageState::kMeasured, reading.frequency, reading.confidence};
+  // Where random writes are as good an explanation, they would be this fast.
+  if (fit == Fit::kMemoryless || reading.count.rate > options.unsaturated_rate) {
+    verdict.bounds.high = std::max(verdict.bounds.high, reading.count.memoryless_high);
+  }
+  if (reading.load > options.probe_load_limit)
+    verdict.bounds.high /= 1 - std::min(kLargestLoad, reading.load);
+  return verdict;
+}
+
+}  // namespace
+
+Verdict Judge(absl::Span<const RungReading> readings, const TrackerTruth& tracker,
+              const InvertOptions& options, absl::FunctionRef<std::vector<RungReading>()> busy) {
+  const Fit fit = FitOf(readings);
+  if (fit == Fit::kNone) return Contradicted(readings, tracker, options, busy);
+  const bool all_hit =
+      std::all_of(readings.begin(), readings.end(), [](const RungReading& r) { return r.all_hit; });
+  if (all_hit) return AllHit(readings, options);
+  const std::optional<size_t> chosen = ChooseRung(readings, options);
+  if (!chosen) return TooFew(readings);
+
+  const RungReading& reading = readings[*chosen];
+  if (PhaseLocked(reading, tracker) || reading.bursty) return Unfit(readings, chosen);
+  if (!tracker.sees_restores && !FlatRateRejected(readings, *chosen, options)) {
+    const bool regular = reading.gaps >= kRegularGaps && reading.gap_variation < kRegularVariation;
+    if (!regular && reading.hits <= kRegularGaps) {
+      return Floor(PageState::kTooFew, reading.frequency, reading.confidence.low);
+    }
+    if (!regular) return Unfit(readings, chosen);
+  }
+  const bool may_wait = (reading.gaps == 0 || reading.irregular) && reading.target_cpu >= kSleepingCpu &&
+                        reading.target_cpu <= kRunningCpu;
+  if (may_wait) {
+    const std::vector<RungReading> busy_readings = busy();
+    if (WaitsForCpu(reading, busy_readings[*chosen], options)) {
+      return CeilingWhileRunning({&busy_readings[*chosen], 1});
+    }
+  }
+  return Measured(reading, fit, options);
+}
+
+}  // namespace mempulse
