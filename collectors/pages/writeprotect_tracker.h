@@ -9,9 +9,9 @@
 
 namespace mempulse {
 
-// Userfaultfd write protection (WP_ASYNC) of the target's own address space, held from outside, read and re-armed with
-// PAGEMAP_SCAN: an atomic get-and-reset on any range. Linux 6.7 or later. Opening stops one thread of the target
-// for some tens of microseconds (see attach_userfaultfd.h).
+// Userfaultfd write protection (WP_ASYNC) of the target's own address space, held from outside, read and
+// re-armed with PAGEMAP_SCAN: an atomic get-and-reset on any range. Linux 6.7 or later. Opening stops one
+// thread of the target for some tens of microseconds (see attach_userfaultfd.h).
 absl::StatusOr<std::unique_ptr<PageTracker>> OpenWriteProtectTracker(const Host& host, const Target& target);
 
 }  // namespace mempulse

@@ -1,0 +1,66 @@
+#include "collectors/pages/writeprotect_registration.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "collectors/pages/range_set.h"
+
+namespace mempulse {
+namespace {
+
+constexpr uint64_t kPiecePages = 32768;  // 1.5 ms of lock time
+constexpr int64_t kLongPieceNanos = 200'000;
+constexpr int64_t kMostPauseNanos = 10'000'000;
+
+int64_t MonotonicNanos() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+void PauseAfter(int64_t nanos) {
+  if (nanos < kLongPieceNanos) return;
+  const timespec pause{0, std::min(nanos, kMostPauseNanos)};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+WriteProtectRegistration::WriteProtectRegistration(WriteProtection protection)
+    : protection_(std::move(protection)) {}
+
+WriteProtectRegistration::~WriteProtectRegistration() {
+  if (CountPages(population_) <= kPiecePages) return;
+  for (const PageRange& mapping : registered_) Release(mapping);
+}
+
+int WriteProtectRegistration::Add(PageRange mapping) {
+  const int error = protection_.Register(mapping);
+  if (error == 0) registered_.push_back(mapping);
+  return error;
+}
+
+void WriteProtectRegistration::Retain(absl::Span<const PageRange> mappings) {
+  registered_ = IntersectRanges(MergeRanges(std::move(registered_)), mappings);
+}
+
+void WriteProtectRegistration::Release(PageRange mapping) {
+  const std::vector<PageRange> inside = IntersectRanges({&mapping, 1}, population_);
+  uint64_t from = mapping.start;
+  for (const std::vector<PageRange>& part :
+       SplitRanges(inside, kPiecePages, std::numeric_limits<size_t>::max())) {
+    const PageRange piece{from, part.back().end};
+    from = piece.end;
+    // Succeeds only where nobody else has registered meanwhile: old kernels let us undo a stranger's work.
+    if (protection_.Register(piece) != 0) continue;
+    const int64_t begin = MonotonicNanos();
+    protection_.Unregister(piece);
+    PauseAfter(MonotonicNanos() - begin);
+  }
+}
+
+}  // namespace mempulse

@@ -1,0 +1,225 @@
+#include "collectors/pages/writeprotect_tracker.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collectors/pages/attach_userfaultfd.h"
+#include "collectors/pages/coverage.h"
+#include "collectors/pages/pagemap.h"
+#include "collectors/pages/pagemap_presence.h"
+#include "collectors/pages/range_set.h"
+#include "collectors/pages/writeprotect_registration.h"
+#include "collectors/pages/writeprotect_scanner.h"
+
+namespace mempulse {
+namespace {
+
+constexpr uint64_t kMergedGapPages = 16;
+
+constexpr TrackerTraits kTraits = {
+    .atomic = true,
+    .resets_range = true,
+    .sees_restores = true,
+    .target_seconds_per_hit = 1.1e-6,
+    .seconds_per_page_looked = 2.4e-9,
+    .seconds_per_call = 1.0e-6,
+    .shortest_window_nanos = 10'000,
+};
+
+const char* RegistrationRefusal(int error) {
+  switch (error) {
+    case EBUSY:
+      return "foreign_userfaultfd";
+    case EPERM:
+      return "read_only_shared";
+    case EINVAL:
+      return "special";
+    default:
+      return "error";
+  }
+}
+
+// Hands out what was found when the mappings were registered.
+class FoundPresence final : public PresenceSource {
+ public:
+  void Add(PresentPages pages) { pages_.push_back(std::move(pages)); }
+  absl::StatusOr<PresentPages> FindPresent(const Mapping&) override { return std::move(pages_[next_++]); }
+
+ private:
+  std::vector<PresentPages> pages_;
+  size_t next_ = 0;
+};
+
+uint64_t CountHugeBlocks(const std::vector<PageRange>& ranges) {
+  uint64_t blocks = 0;
+  uint64_t last = ~uint64_t{0};
+  for (const PageRange& range : ranges) {
+    const uint64_t first = range.start / kHugePageSize;
+    const uint64_t end = (range.end - 1) / kHugePageSize;
+    blocks += end - first + (first == last ? 0 : 1);
+    last = end;
+  }
+  return blocks;
+}
+
+class WriteProtectTracker final : public PageTracker {
+ public:
+  WriteProtectTracker(const Host& host, pid_t pid, Pagemap pagemap, WriteProtection protection,
+                      const AttachResult& attached)
+      : pagemap_(std::move(pagemap)),
+        presence_(host, pid, &pagemap_),
+        scanner_(pagemap_.fd()),
+        registration_(std::move(protection)) {
+    effect_.stop_seconds = attached.stop_seconds;
+    effect_.stops = attached.stops;
+  }
+
+  TrackerKind kind() const override { return TrackerKind::kWriteProtect; }
+  const TrackerTraits& traits() const override { return kTraits; }
+
+  absl::StatusOr<Coverage> Cover(absl::Span<const Mapping> mappings, const CoverOptions& options) override;
+
+  absl::StatusOr<Instant> Reset(absl::Span<const PageRange> ranges) override {
+    return scanner_.Scan(Annotate(ranges), true, nullptr);
+  }
+
+  absl::StatusOr<Instant> Look(absl::Span<const PageRange> ranges, std::vector<PageRange>* written) override {
+    return LookAt(ranges, false, written);
+  }
+
+  absl::StatusOr<Instant> LookAndReset(absl::Span<const PageRange> ranges, std::vector<PageRange>* written,
+                                       Instant* reset) override {
+    absl::StatusOr<Instant> instant = LookAt(ranges, true, written);
+    if (instant.ok()) *reset = *instant;
+    return instant;
+  }
+
+  ObserverEffect effect() const override {
+    ObserverEffect effect = effect_;
+    effect.lock_seconds = scanner_.call_seconds();
+    return effect;
+  }
+
+ private:
+  absl::StatusOr<Instant> LookAt(absl::Span<const PageRange> ranges, bool reset,
+                                 std::vector<PageRange>* written);
+  absl::Span<const ScanRange> Annotate(absl::Span<const PageRange> ranges);
+  // The reason for which a mapping stays untracked, nullptr when it is; its present pages in *present.
+  absl::StatusOr<const char*> Enroll(const Mapping& mapping, const CoverOptions& options,
+                                     PresentPages* present);
+  absl::StatusOr<const char*> Register(PageRange range);
+  void CountSplits(const std::vector<PageRange>& base);
+
+  Pagemap pagemap_;
+  PagemapPresence presence_;
+  WrittenScanner scanner_;
+  WriteProtectRegistration registration_;
+  ObserverEffect effect_;
+  std::vector<PageRange> private_files_;  // tracked private file mappings, ascending
+  std::vector<PageRange> tracked_huge_;   // huge pages that resets may have touched
+  std::vector<ScanRange> annotated_;
+};
+
+absl::StatusOr<Coverage> WriteProtectTracker::Cover(absl::Span<const Mapping> mappings,
+                                                    const CoverOptions& options) {
+  std::vector<Coverage::Refusal> refusals;
+  std::vector<Mapping> enrolled;
+  std::vector<PageRange> whole;
+  std::vector<PageRange> base;
+  std::vector<PageRange> huge;
+  FoundPresence found;
+  private_files_.clear();
+  for (const Mapping& mapping : mappings) {
+    if (!mapping.writable) continue;
+    const PageRange range{mapping.start, mapping.end};
+    PresentPages present;
+    absl::StatusOr<const char*> refusal = Enroll(mapping, options, &present);
+    if (!refusal.ok()) return refusal.status();
+    if (*refusal != nullptr) {
+      refusals.push_back({range, *refusal});
+      continue;
+    }
+    base.insert(base.end(), present.base.begin(), present.base.end());
+    huge.insert(huge.end(), present.huge.begin(), present.huge.end());
+    if (!mapping.shared && mapping.inode != 0) private_files_.push_back(range);
+    found.Add(std::move(present));
+    enrolled.push_back(mapping);
+    whole.push_back(range);
+  }
+  absl::StatusOr<Coverage> coverage = CoverPresentPages(enrolled, options, CoverageRules{}, &found);
+  if (!coverage.ok()) return coverage.status();
+  coverage->refusals.insert(coverage->refusals.end(), refusals.begin(), refusals.end());
+  CountSplits(base);
+  if (options.include_huge) tracked_huge_ = std::move(huge);
+  registration_.Retain(whole);
+  registration_.SetPopulation(coverage->ranges);
+  return coverage;
+}
+
+absl::StatusOr<const char*> WriteProtectTracker::Enroll(const Mapping& mapping, const CoverOptions& options,
+                                                        PresentPages* present) {
+  if (const char* reason = MappingRefusal(mapping, options, CoverageRules{}); reason != nullptr)
+    return reason;
+  absl::StatusOr<PresentPages> found = presence_.FindPresent(mapping);
+  if (!found.ok()) return found.status();
+  *present = *std::move(found);
+  // One call over a short gap is cheaper than two; a huge page never fits into such a gap.
+  present->base = MergeRanges(std::move(present->base), kMergedGapPages);
+  const bool nothing_to_track = present->base.empty() && (present->huge.empty() || !options.include_huge);
+  if (nothing_to_track) return nullptr;
+  return Register({mapping.start, mapping.end});
+}
+
+absl::StatusOr<const char*> WriteProtectTracker::Register(PageRange range) {
+  const int error = registration_.Add(range);
+  if (error == 0) return nullptr;
+  if (error == ENOMEM) {
+    // Also what the kernel says when the address space is gone; a scan tells the two apart.
+    Mapping probe;
+    probe.start = range.start;
+    probe.end = range.start + kPageSize;
+    absl::StatusOr<PresentPages> present = presence_.FindPresent(probe);
+    if (!present.ok()) return present.status();
+  }
+  return RegistrationRefusal(error);
+}
+
+absl::StatusOr<Instant> WriteProtectTracker::LookAt(absl::Span<const PageRange> ranges, bool reset,
+                                                    std::vector<PageRange>* written) {
+  const size_t before = written->size();
+  absl::StatusOr<Instant> instant = scanner_.Scan(Annotate(ranges), reset, written);
+  effect_.induced_faults += CountPages(absl::MakeConstSpan(*written).subspan(before));
+  return instant;
+}
+
+absl::Span<const ScanRange> WriteProtectTracker::Annotate(absl::Span<const PageRange> ranges) {
+  annotated_.clear();
+  for (const PageRange& range : ranges)
+    annotated_.push_back({range, ContainsPage(private_files_, range.start)});
+  return annotated_;
+}
+
+void WriteProtectTracker::CountSplits(const std::vector<PageRange>& base) {
+  effect_.huge_pages_split += CountHugeBlocks(IntersectRanges(tracked_huge_, base));
+  tracked_huge_.clear();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PageTracker>> OpenWriteProtectTracker(const Host& host, const Target& target) {
+  // Before the attach: should the target execute another program in between, the scans will say that it is
+  // gone.
+  absl::StatusOr<Pagemap> pagemap = Pagemap::Open(host, target.pid());
+  if (!pagemap.ok()) return pagemap.status();
+  absl::StatusOr<AttachResult> attached = AttachUserfaultfd(host, target, AttachOptions{});
+  if (!attached.ok()) return attached.status();
+  absl::StatusOr<WriteProtection> protection = WriteProtection::Negotiate(std::move(attached->userfaultfd));
+  if (!protection.ok()) return protection.status();
+  return std::make_unique<WriteProtectTracker>(host, target.pid(), *std::move(pagemap),
+                                               *std::move(protection), *attached);
+}
+
+}  // namespace mempulse
