@@ -30,7 +30,7 @@ class RegionSlots {
 
   struct Slot {
     std::string id;     // 12 hex digits of a hash over identity and the first range seen
-    FileRegion region;  // range as first seen, the rest as last seen
+    FileRegion region;  // as first seen, but for the frequency
     int unseen = 0;     // rounds since it was last seen
   };
   struct Answer {
@@ -41,6 +41,9 @@ class RegionSlots {
   Answer Update(const std::vector<FileRegion>& seen, int places);
 
  private:
+  // Refreshes the places of known regions; returns the others, fastest first.
+  std::vector<FileRegion> Recognise(const std::vector<FileRegion>& seen);
+
   std::vector<Slot> slots_;
 };
 
