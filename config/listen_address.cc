@@ -53,8 +53,8 @@ absl::Status CheckHost(absl::string_view text, absl::string_view host) {
 absl::Status CheckListenAddress(absl::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == absl::string_view::npos) {
-    return Refused(text,
-                   absl::StrCat("the port is missing, e.g. ", IsDigits(text) ? ":9834" : "127.0.0.1:9834"));
+    return Refused(text, absl::StrCat("the port is missing, e.g. ",
+                                      IsHostName(text) && !IsDigits(text) ? text : "", ":9834"));
   }
   const absl::string_view port = text.substr(colon + 1);
   int number = 0;

@@ -1,25 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 
-// Every setting with its default, as plain values; includes nothing of ours. config/load_options.h fills
-// them.
+// Every setting with its default, as plain values; includes nothing of ours. Filled by config/load_options.h.
 namespace mempulse {
 
 enum class TrackerChoice { kAuto, kWriteProtect, kSoftDirty, kHashDiff };
 
+// Takes integers because g++ 12 thinks the padding in a constant array of durations is read uninitialised.
+inline std::vector<absl::Duration> LadderOfMicroseconds(std::initializer_list<int64_t> lengths) {
+  std::vector<absl::Duration> ladder;
+  for (const int64_t microseconds : lengths) ladder.push_back(absl::Microseconds(microseconds));
+  return ladder;
+}
+
 // How pages are swept. Ratios are 0-1.
 struct SweepOptions {
-  std::vector<absl::Duration> windows = {absl::Milliseconds(20), absl::Milliseconds(5), absl::Milliseconds(1),
-                                         absl::Microseconds(250)};
-  // Only with a tracker that resets a range (writeprotect), for pages still saturated on the last of
-  // `windows`.
-  std::vector<absl::Duration> fine_windows = {absl::Microseconds(100), absl::Microseconds(50),
-                                              absl::Microseconds(20)};
+  std::vector<absl::Duration> windows = LadderOfMicroseconds({20000, 5000, 1000, 250});
+  // Only with a tracker that resets a range (writeprotect), for pages still saturated on the last window.
+  std::vector<absl::Duration> fine_windows = LadderOfMicroseconds({100, 50, 20});
   absl::Duration ceiling_window = absl::Microseconds(250);  // must be one of `windows`
   double jitter = 0.25;                                     // windows vary by +- this share
   double budget = 0.01;       // of one CPU of the target's time, averaged over a round
@@ -37,10 +41,9 @@ struct TargetGroupOptions {
   std::string name;  // [a-zA-Z0-9_.-]{1,64}, unique
   std::vector<int> pids;
   std::vector<std::string> pid_files;
-  std::vector<std::string> comms;  // exact
-  std::vector<std::string> exes;   // exact path of the executable
-  std::vector<std::string>
-      command_lines;                 // RE2-free ECMAScript regular expressions, searched in the joined line
+  std::vector<std::string> comms;          // exact
+  std::vector<std::string> exes;           // exact path of the executable
+  std::vector<std::string> command_lines;  // ECMAScript regular expressions, searched in the joined line
   std::vector<std::string> cgroups;  // globs over the cgroup path (*, ?, [..]; * does not cross "/", ** does)
   bool children = false;             // descendants of matching processes too
   struct Excludes {

@@ -106,7 +106,10 @@ void FieldReader::ReadList(std::vector<Item>& value, bool may_be_empty, ReadItem
 
 void FieldReader::operator()(const GroupListField& field) {
   if (node_.kind != YamlNode::Kind::kList) {
-    problems_.AddValue(node_.line, path_, "takes a list of groups; start each with \"- name: \"");
+    const bool nothing = node_.kind == YamlNode::Kind::kNull;
+    problems_.AddValue(node_.line, path_,
+                       nothing ? "has no value; give a list of groups or remove the key"
+                               : "takes a list of groups; start each with \"- name: \"");
     return;
   }
   for (size_t i = 0; i < node_.values.size(); ++i) {

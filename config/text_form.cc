@@ -47,7 +47,10 @@ absl::Status CheckRegexp(absl::string_view text) {
     const std::regex compiled(text.begin(), text.end(), std::regex::ECMAScript);
     return absl::OkStatus();
   } catch (const std::regex_error& error) {
-    return Refused(text, absl::StrCat("is no regular expression: ", error.what()));
+    const bool large = error.code() == std::regex_constants::error_space ||
+                       error.code() == std::regex_constants::error_complexity;
+    return Refused(text, large ? "is too large a regular expression"
+                               : absl::StrCat("is no regular expression: ", error.what()));
   }
 }
 
@@ -102,7 +105,9 @@ const TextForm kListenAddress = {"address", "^([A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\
 const TextForm kTelemetryPath = {"URL path", "^/[A-Za-z0-9/_.~-]+$", 128, CheckTelemetryPath};
 
 absl::Status CheckTextForm(absl::string_view text, const TextForm& form) {
-  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("is empty; give a ", form.noun));
+  if (text.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("is empty; give ", form.noun[0] == 'a' ? "an " : "a ", form.noun));
   if (text.size() > form.max_bytes)
     return Refused(text, absl::StrCat("is longer than ", form.max_bytes, " bytes"));
   if (FindBadByte(text) != text.size()) return Refused(text, "holds a control character");

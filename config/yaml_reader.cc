@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "config/utf8_text.h"
 #include "config/yaml_tree_builder.h"
 
@@ -41,6 +44,15 @@ YamlNode ParseDocument(absl::string_view yaml) {
   return builder.TakeRoot();
 }
 
+// Usual causes of a syntax error that yaml-cpp's own words do not name; `number` counts from 1.
+absl::string_view SyntaxHint(absl::string_view yaml, int number) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(yaml, absl::MaxSplits('\n', number));
+  const absl::string_view line = lines[std::min<size_t>(lines.size(), number) - 1];
+  if (absl::StrContains(line, "]:")) return "; write an IPv6 address in quotes, e.g. \"[::1]:9834\"";
+  const absl::string_view indent = line.substr(0, line.find_first_not_of(" \t"));
+  return absl::StrContains(indent, "\t") ? "; indent with spaces, not tabs" : "";
+}
+
 }  // namespace
 
 std::optional<YamlNode> ReadYaml(absl::string_view yaml, ProblemList& problems) {
@@ -55,7 +67,8 @@ std::optional<YamlNode> ReadYaml(absl::string_view yaml, ProblemList& problems) 
     if (root.kind == YamlNode::Kind::kNull) root.kind = YamlNode::Kind::kMap;
     return root;
   } catch (const YAML::Exception& error) {
-    problems.Add(error.mark.is_null() ? 1 : error.mark.line + 1, "", error.msg);
+    const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
+    problems.Add(line, "", absl::StrCat(error.msg, SyntaxHint(yaml, line)));
   } catch (const std::exception& error) {
     problems.Add(1, "", error.what());
   }

@@ -87,6 +87,10 @@ void YamlTreeBuilder::Finish(YamlNode node, YAML::anchor_t anchor, Size size) {
   parent.size.levels = std::max(parent.size.levels, size.levels + 1);
   const bool is_key =
       parent.node.kind == YamlNode::Kind::kMap && parent.node.keys.size() == parent.node.values.size();
+  // The event of a missing value carries the place of whatever follows it.
+  const bool is_missing =
+      parent.node.kind == YamlNode::Kind::kMap && !is_key && node.kind == YamlNode::Kind::kNull;
+  if (is_missing) node.line = parent.node.keys.back().line;
   (is_key ? parent.node.keys : parent.node.values).push_back(std::move(node));
 }
 
