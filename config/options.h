@@ -43,7 +43,7 @@ struct TargetGroupOptions {
   std::vector<std::string> pid_files;
   std::vector<std::string> comms;          // exact
   std::vector<std::string> exes;           // exact path of the executable
-  std::vector<std::string> command_lines;  // ECMAScript regular expressions, searched in the joined line
+  std::vector<std::string> command_lines;  // POSIX extended regular expressions, searched in the joined line
   std::vector<std::string> cgroups;  // globs over the cgroup path (*, ?, [..]; * does not cross "/", ** does)
   bool children = false;             // descendants of matching processes too
   struct Excludes {
