@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "collectors/host/file_identity.h"
 #include "collectors/targets/elf_build_id.h"
+#include "collectors/targets/user_space_mounts.h"
 
 namespace mempulse {
 namespace {
@@ -113,6 +114,10 @@ absl::StatusOr<std::string> BuildIdOfElf(absl::Span<const uint8_t> image) {
 
 absl::StatusOr<std::string> ReadBuildId(const Host& host, pid_t pid, const Mapping& mapping) {
   if (mapping.inode == 0) return absl::NotFoundError("mapping has no file");
+  const absl::StatusOr<std::string> mounts = host.ReadProcFile(pid, "mountinfo");
+  if (mounts.ok() && IsOnUserSpaceMount(*mounts, mapping)) {
+    return absl::UnavailableError("mapped file is on a FUSE file system, which may never answer");
+  }
   const absl::StatusOr<UniqueFd> file = OpenMappedFile(host, pid, mapping);
   if (!file.ok()) return file.status();
   BytesOfFile bytes(file->get());

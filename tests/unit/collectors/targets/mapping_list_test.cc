@@ -7,10 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -136,14 +134,14 @@ TEST(ParseMappingsTest, ParsesAHundredThousandMappings) {
         &text, "%x-%x rw-p 00000000 fe:00 247134                     /usr/lib/x86_64/libexample.so.%d\n",
         0x7f0000000000 + i * 8192, 0x7f0000000000 + i * 8192 + 4096, i);
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // CPU time, which a busy machine does not stretch
   const absl::StatusOr<std::vector<Mapping>> mappings = ParseMappings(text);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const double milliseconds = 1000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   ASSERT_TRUE(mappings.ok());
   EXPECT_EQ(mappings->size(), 100000u);
-  RecordProperty("milliseconds", std::to_string(took.count()));
-  // Loose, for sanitizers and shared machines; an optimised build takes 20 ms.
-  EXPECT_LT(took.count(), 2000);
+  RecordProperty("milliseconds", std::to_string(milliseconds));
+  // Loose, for builds with sanitizers; an optimised one takes under 100 ms.
+  EXPECT_LT(milliseconds, 1000);
 }
 
 TEST(FindMappingTest, FindsTheOneThatHoldsTheAddress) {
