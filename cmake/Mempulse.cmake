@@ -20,6 +20,21 @@ if(MEMPULSE_MOLD)
   add_link_options(-fuse-ld=mold)  # a helper only: the system's linker does as well
 endif()
 
+if(MEMPULSE_PRECOMPILE)
+  # One header set for all libraries and one for all tests: precompiling costs as much as a few sources do.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # else no compiler cache can know it again
+  endif()
+  add_library(mempulse_precompiled OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty.cc)
+  target_precompile_headers(mempulse_precompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+  add_library(mempulse_precompiled_tests OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/cmake/empty.cc)
+  # As executables are compiled, or their sources do not take it.
+  set_target_properties(mempulse_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(mempulse_precompiled_tests PRIVATE -fPIE)
+  target_compile_definitions(mempulse_precompiled_tests PRIVATE GTEST_HAS_PTHREAD=1)
+  target_precompile_headers(mempulse_precompiled_tests PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_tests.h)
+endif()
+
 # mempulse_library(NAME SOURCES a.cc b.cc DEPS other::lib): one folder, one static library.
 function(mempulse_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -37,7 +52,7 @@ function(mempulse_library name)
   add_library(mempulse_${name} STATIC ${present})
   target_link_libraries(mempulse_${name} PUBLIC ${ARG_DEPS})
   if(MEMPULSE_PRECOMPILE)
-    target_precompile_headers(mempulse_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+    target_precompile_headers(mempulse_${name} REUSE_FROM mempulse_precompiled)
   endif()
 endfunction()
 
@@ -61,7 +76,7 @@ function(mempulse_unit_tests name)
   target_compile_definitions(${name}_test PRIVATE MEMPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   MEMPULSE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(MEMPULSE_PRECOMPILE)
-    target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_tests.h)
+    target_precompile_headers(${name}_test REUSE_FROM mempulse_precompiled_tests)
   endif()
   if(ARG_LABEL STREQUAL unit)
     add_dependencies(unit_tests ${name}_test)
