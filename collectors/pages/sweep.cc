@@ -168,6 +168,7 @@ absl::StatusOr<Sweep::Population> Sweep::Scout(SweepSession* session, std::vecto
 absl::StatusOr<Sweep::Population> Sweep::ChoosePopulation(SweepSession* session, SweepSample* sample) {
   const SweepRequest& request = session->request();
   Population population{session->coverage().ranges, 1, 0};
+  if (!request.only.empty()) population.ranges = IntersectRanges(population.ranges, request.only);
   if (!gap_ranges_.empty()) {
     absl::StatusOr<std::vector<PageRange>> written = LookAtGap(session, sample);
     if (!written.ok()) return written.status();

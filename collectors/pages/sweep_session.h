@@ -33,6 +33,7 @@ struct SweepRequest {
   double own_seconds = 0.5;                  // CPU of ours
   uint64_t seed = 1;                         // of the draws and the jitter
   bool record_hits = false;                  // keep every hit of every look (captures)
+  std::vector<PageRange> only;               // when not empty: nothing but these pages is looked at
   bool open_gap = true;                      // reset at the end, so that the pause is the next sweep's gap
 };
 

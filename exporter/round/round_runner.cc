@@ -1,0 +1,400 @@
+#include "exporter/round/round_runner.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "collectors/host/process_cpu.h"
+
+namespace mempulse {
+namespace {
+
+// Of a round, at most this share is swept; the rest is the gap.
+constexpr double kSweptShare = 0.45;
+constexpr absl::Duration kShortestSpread = absl::Milliseconds(500);
+constexpr absl::Duration kPublishPause = absl::Milliseconds(500);
+
+GroupTotals FreshTotals() {
+  GroupTotals totals;
+  for (int outcome = 0; outcome <= static_cast<int>(SweepOutcome::kFailed); ++outcome) {
+    totals.sweeps[SweepOutcomeName(static_cast<SweepOutcome>(outcome))] = 0;
+  }
+  for (const char* reason : kErrorReasons) totals.errors[reason] = 0;
+  return totals;
+}
+
+void CountObservations(const std::vector<double>& hertz, GroupTotals* totals) {
+  for (const double value : hertz) {
+    const auto bound = std::lower_bound(kObservationBounds.begin(), kObservationBounds.end(), value);
+    ++totals->observations[static_cast<size_t>(bound - kObservationBounds.begin())];
+    totals->observation_sum_hertz += value;
+  }
+}
+
+std::string SupportSentence(const TrackerSupport& support) {
+  std::string text = absl::StrCat(TrackerKindName(support.kind), ": ", support.detail);
+  if (!support.remedy.empty()) absl::StrAppend(&text, " (", support.remedy, ")");
+  return text;
+}
+
+}  // namespace
+
+RoundRunner::RoundRunner(const Host& host, Clock& clock, Logger& log,
+                         std::function<void(const RoundReport&)> publish)
+    : host_(host), clock_(clock), log_(log), publish_(std::move(publish)) {}
+
+RoundRunner::~RoundRunner() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  for (std::jthread& worker : workers_) worker.request_stop();
+  workers_.clear();
+}
+
+absl::StatusOr<RoundRunner::Settings> RoundRunner::MakeSettings(const Options& options, const Host& host) {
+  absl::StatusOr<std::unique_ptr<TargetFinder>> finder = TargetFinder::Create(host, options.targets);
+  if (!finder.ok()) return finder.status();
+  return Settings{options, *std::move(finder)};
+}
+
+absl::StatusOr<std::unique_ptr<RoundRunner>> RoundRunner::Create(
+    const Options& options, const Host& host, Clock& clock, Logger& log,
+    std::function<void(const RoundReport&)> publish) {
+  absl::StatusOr<Settings> settings = MakeSettings(options, host);
+  if (!settings.ok()) return settings.status();
+  std::unique_ptr<RoundRunner> runner(new RoundRunner(host, clock, log, std::move(publish)));
+  runner->own_support_ = ProbeTrackers(host);
+  for (const TrackerSupport& support : runner->own_support_) {
+    log.Log(LogLevel::kInfo,
+            support.supported ? "page tracker works here" : "page tracker does not work here",
+            {{"tracker", std::string(TrackerKindName(support.kind))},
+             {"reason", support.reason},
+             {"detail", support.detail},
+             {"remedy", support.remedy}});
+  }
+  const absl::MutexLock lock(&runner->mutex_);
+  runner->settings_ = *std::move(settings);
+  runner->loop_seen_ = runner->last_reload_at_ = clock.Now();
+  for (int i = 0; i < runner->EffectiveWorkers(); ++i) {
+    runner->workers_.emplace_back([&self = *runner](const std::stop_token& stop) { self.Work(stop); });
+  }
+  return runner;
+}
+
+// Sweeps spin for short windows: more of them at once than half of the processors would slow the targets.
+int RoundRunner::EffectiveWorkers() const {
+  const int half = static_cast<int>(std::thread::hardware_concurrency()) / 2;
+  return std::max(1, std::min(settings_.options.round.workers, half));
+}
+
+absl::Status RoundRunner::Reload(const Options& options) {
+  absl::StatusOr<Settings> settings = MakeSettings(options, host_);
+  if (!settings.ok()) return settings.status();
+  const absl::MutexLock lock(&mutex_);
+  next_settings_ = std::make_unique<Settings>(*std::move(settings));
+  return absl::OkStatus();
+}
+
+void RoundRunner::NoteReload(bool ok) {
+  const absl::MutexLock lock(&mutex_);
+  last_reload_ok_ = ok;
+  if (ok) last_reload_at_ = clock_.Now();
+  answers_unpublished_ = true;
+}
+
+bool RoundRunner::Alive() const {
+  const absl::MutexLock lock(&mutex_);
+  return clock_.Now() - loop_seen_ < 3 * settings_.options.round.interval + absl::Seconds(5);
+}
+
+std::string RoundRunner::NotReadyReason() const {
+  const absl::MutexLock lock(&mutex_);
+  if (round_ == 0) return "the first round has not ended yet";
+  std::vector<std::string> reasons;
+  for (const auto& [key, watched] : watches_) {
+    if (!watched->wanted || watched->report.support.empty()) continue;
+    if (watched->report.tracker != "none") return "";
+    for (const TrackerSupport& support : watched->report.support) {
+      reasons.push_back(
+          absl::StrCat(watched->group, " (", watched->report.comm, "): ", SupportSentence(support)));
+    }
+  }
+  std::sort(reasons.begin(), reasons.end());
+  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
+  return absl::StrJoin(reasons, "\n");
+}
+
+void RoundRunner::AdoptSettings() {
+  const absl::MutexLock lock(&mutex_);
+  if (next_settings_ == nullptr) return;
+  settings_ = std::move(*next_settings_);
+  next_settings_.reset();
+}
+
+void RoundRunner::Discover() {
+  const absl::Time started = clock_.Now();
+  absl::StatusOr<std::vector<FoundGroup>> found = [this] {
+    // Only this thread ever calls the finder; the settings it belongs to change in this thread too.
+    TargetFinder* finder = nullptr;
+    {
+      const absl::MutexLock lock(&mutex_);
+      finder = settings_.finder.get();
+    }
+    return finder->Find();
+  }();
+  if (found.ok()) {
+    for (const FoundGroup& group : *found) {
+      for (const std::string& problem : group.problems) {
+        log_.LogOnce(group.name, LogLevel::kWarn, "target group has a problem",
+                     {{"target", group.name}, {"problem", problem}});
+      }
+    }
+  } else {
+    log_.LogOnce("discovery", LogLevel::kError, "cannot look for targets",
+                 {{"error", std::string(found.status().message())}});
+  }
+  const absl::MutexLock lock(&mutex_);
+  discovery_ = {"targets", found.ok(), absl::ToDoubleSeconds(clock_.Now() - started)};
+  if (found.ok()) AdoptFound(*std::move(found));
+}
+
+void RoundRunner::AdoptFound(std::vector<FoundGroup> found) {
+  for (auto& [key, watched] : watches_) {
+    watched->wanted = false;
+    ++watched->absent_rounds;
+  }
+  found_.clear();
+  std::vector<Watched*> fresh;
+  for (FoundGroup& group : found) {
+    totals_.try_emplace(group.name, FreshTotals());
+    for (ProcessFacts& facts : group.processes) {
+      std::unique_ptr<Watched>& watched = watches_[{group.name, facts.id}];
+      if (watched == nullptr) {
+        watched = std::make_unique<Watched>();
+        watched->group = group.name;
+        watched->watch = std::make_unique<TargetWatch>(host_, clock_, facts, own_support_);
+        watched->report = watched->watch->report();
+        watched->seed = static_cast<uint64_t>(facts.id.pid) * 1'000'003;
+      }
+      watched->wanted = true;
+      watched->absent_rounds = 0;
+      if (!watched->in_flight) fresh.push_back(watched.get());
+    }
+    const std::string name = group.name;
+    found_[name] = std::move(group);
+  }
+  queue_.assign(fresh.rbegin(), fresh.rend());
+  for (auto entry = watches_.begin(); entry != watches_.end();) {
+    entry = IsOver(*entry->second) ? watches_.erase(entry) : std::next(entry);
+  }
+}
+
+// A process that the rotation left out keeps its tracker and its last answer until its turn comes again.
+bool RoundRunner::IsOver(const Watched& watched) const {
+  if (watched.in_flight || watched.wanted) return false;
+  const auto found = found_.find(watched.group);
+  if (found == found_.end() || found->second.processes.empty()) return true;
+  const int turns = found->second.matched / static_cast<int>(found->second.processes.size());
+  return watched.absent_rounds > turns || !watched.watch->Alive();
+}
+
+RoundRunner::Watched* RoundRunner::TakeWork() {
+  if (queue_.empty()) return nullptr;
+  Watched* const watched = queue_.back();
+  queue_.pop_back();
+  watched->in_flight = true;
+  ++in_flight_;
+  return watched;
+}
+
+WatchRequest RoundRunner::RequestFor(Watched* watched) {
+  WatchRequest request;
+  for (const TargetGroupOptions& group : settings_.options.targets) {
+    if (group.name == watched->group) request.group = group;
+  }
+  request.interval = settings_.options.round.interval;
+  int processes = 0;
+  for (const auto& [key, other] : watches_) processes += other->wanted ? 1 : 0;
+  const double workers = static_cast<double>(workers_.size());
+  const double share = std::min(1.0, workers / std::max(1, processes));
+  request.spread = std::max(kShortestSpread, request.interval * kSweptShare * share);
+  request.seed = ++watched->seed;
+  return request;
+}
+
+void RoundRunner::Work(const std::stop_token& stop) {
+  const auto ready = [this] {
+    mutex_.AssertHeld();
+    return stopping_ || !queue_.empty();
+  };
+  for (;;) {
+    Watched* watched = nullptr;
+    WatchRequest request;
+    {
+      const absl::MutexLock lock(&mutex_, absl::Condition(&ready));
+      if (stopping_) return;
+      watched = TakeWork();
+      request = RequestFor(watched);
+    }
+    const WatchOutcome outcome = watched->watch->Sweep(request, stop);
+    LogOutcome(request.group.name, watched->watch->report(), outcome);
+    const absl::MutexLock lock(&mutex_);
+    Account(watched, outcome);
+  }
+}
+
+void RoundRunner::LogOutcome(const std::string& group, const ProcessReport& report,
+                             const WatchOutcome& outcome) {
+  const std::string subject = absl::StrCat(group, "/", report.id.pid, "/", report.id.start_time_ticks);
+  for (const TrackerSupport& support : report.support) {
+    const bool used = report.tracker == TrackerKindName(support.kind);
+    if (support.supported && !used) continue;
+    log_.LogOnce(subject, used ? LogLevel::kInfo : LogLevel::kWarn,
+                 used ? "watching with this page tracker" : "page tracker refused",
+                 {{"target", group},
+                  {"comm", report.comm},
+                  {"pid", absl::StrCat(report.id.pid)},
+                  {"tracker", std::string(TrackerKindName(support.kind))},
+                  {"reason", support.reason},
+                  {"detail", support.detail},
+                  {"remedy", support.remedy}});
+  }
+  if (absl::IsNotFound(outcome.problem)) {
+    log_.Forget(subject);
+  } else if (!outcome.problem.ok() && !absl::IsCancelled(outcome.problem)) {
+    log_.LogOnce(subject, LogLevel::kWarn, "sweep failed",
+                 {{"target", group},
+                  {"comm", report.comm},
+                  {"pid", absl::StrCat(report.id.pid)},
+                  {"reason", outcome.error_reason},
+                  {"error", std::string(outcome.problem.message())}});
+  }
+}
+
+void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
+  watched->in_flight = false;
+  --in_flight_;
+  watched->report = watched->watch->report();
+  const bool ended = outcome.outcome == SweepOutcome::kExited || outcome.outcome == SweepOutcome::kExecuted;
+  watched->failed = !outcome.problem.ok() && !ended;
+  GroupTotals& totals = totals_.try_emplace(watched->group, FreshTotals()).first->second;
+  ++totals.sweeps[SweepOutcomeName(outcome.outcome)];
+  if (!outcome.error_reason.empty() && !absl::IsCancelled(outcome.problem)) {
+    ++totals.errors[outcome.error_reason];
+  }
+  totals.effect.stop_seconds += outcome.effect.stop_seconds;
+  totals.effect.stops += outcome.effect.stops;
+  totals.effect.induced_faults += outcome.effect.induced_faults;
+  totals.effect.huge_pages_split += outcome.effect.huge_pages_split;
+  totals.effect.lock_seconds += outcome.effect.lock_seconds;
+  CountObservations(outcome.observed_hertz, &totals);
+  answers_unpublished_ = true;
+  watched->gone = outcome.outcome == SweepOutcome::kExited;
+}
+
+GroupReport RoundRunner::ReportGroup(const TargetGroupOptions& options) const {
+  GroupReport group;
+  group.name = options.name;
+  if (const auto found = found_.find(options.name); found != found_.end()) {
+    group.matched = found->second.matched;
+    group.problems = found->second.problems;
+  }
+  const auto totals = totals_.find(options.name);
+  group.totals = totals != totals_.end() ? totals->second : FreshTotals();
+  group.success = discovery_.success;
+  for (const auto& [key, watched] : watches_) {
+    if (key.first != options.name || watched->gone) continue;
+    group.success = group.success && !watched->failed;
+    group.processes.push_back(watched->report);
+  }
+  return group;
+}
+
+RoundReport RoundRunner::MakeReport() const {
+  RoundReport report;
+  report.number = round_;
+  report.started = round_started_;
+  report.finished = round_finished_;
+  report.interval = settings_.options.round.interval;
+  report.own_support = own_support_;
+  report.last_reload_ok = last_reload_ok_;
+  report.last_reload_at = last_reload_at_;
+  CollectorRun pages{"pages", true, 0};
+  for (const TargetGroupOptions& options : settings_.options.targets) {
+    report.groups.push_back(ReportGroup(options));
+    pages.success = pages.success && report.groups.back().success;
+    for (const ProcessReport& process : report.groups.back().processes) {
+      pages.duration_seconds += process.sweep_seconds;
+    }
+  }
+  report.collectors = {discovery_, pages};
+  const absl::StatusOr<int64_t> cpu = ProcessCpuNanos(getpid());
+  if (cpu.ok()) report.own_cpu_seconds = static_cast<double>(*cpu) * 1e-9;
+  return report;
+}
+
+void RoundRunner::Publish() {
+  RoundReport report;
+  {
+    const absl::MutexLock lock(&mutex_);
+    answers_unpublished_ = false;
+    report = MakeReport();
+  }
+  publish_(report);
+}
+
+void RoundRunner::WaitForRound(absl::Time round_ends, const std::stop_token& stop) {
+  absl::Time published = clock_.Now();
+  bool round_over = false;
+  while (!stop.stop_requested() && clock_.Now() < round_ends) {
+    clock_.WaitUntil(clock_.MonotonicNanos() + 50'000'000, false, stop);
+    bool publish = false;
+    {
+      const absl::MutexLock lock(&mutex_);
+      loop_seen_ = clock_.Now();
+      if (!round_over && queue_.empty() && in_flight_ == 0) {
+        round_over = publish = true;
+        round_finished_ = loop_seen_;
+        ++round_;
+      }
+      publish |= answers_unpublished_ && loop_seen_ - published > kPublishPause;
+    }
+    if (publish) {
+      Publish();
+      published = clock_.Now();
+    }
+  }
+  if (round_over || stop.stop_requested()) return;
+  {
+    const absl::MutexLock lock(&mutex_);
+    round_finished_ = clock_.Now();
+    ++round_;
+  }
+  Publish();
+}
+
+void RoundRunner::Run(uint64_t rounds, const std::stop_token& stop) {
+  Publish();
+  for (uint64_t round = 0; !stop.stop_requested() && (rounds == 0 || round < rounds); ++round) {
+    AdoptSettings();
+    absl::Time ends;
+    {
+      const absl::MutexLock lock(&mutex_);
+      round_started_ = loop_seen_ = clock_.Now();
+      ends = round_started_ + settings_.options.round.interval;
+    }
+    Discover();
+    WaitForRound(ends, stop);
+  }
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  for (std::jthread& worker : workers_) worker.request_stop();
+}
+
+}  // namespace mempulse

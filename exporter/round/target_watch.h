@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "collectors/host/clock.h"
+#include "collectors/host/host.h"
+#include "collectors/pages/sweep.h"
+#include "collectors/pages/tracker_probe.h"
+#include "collectors/targets/target.h"
+#include "config/options.h"
+#include "exporter/round/round_report.h"
+
+namespace mempulse {
+
+// How one sweep of a round is to be run.
+struct WatchRequest {
+  TargetGroupOptions group;
+  absl::Duration interval;  // over which the budget is averaged
+  absl::Duration spread;    // of the looks
+  uint64_t seed = 1;
+};
+
+// What one sweep adds to a group's totals.
+struct WatchOutcome {
+  SweepOutcome outcome = SweepOutcome::kFailed;
+  absl::Status problem;                // OK, or what went wrong
+  std::string error_reason;            // of kErrorReasons when `problem` is set
+  ObserverEffect effect;               // since the previous sweep
+  std::vector<double> observed_hertz;  // one a page with a frequency
+};
+
+// One process, its tracker and what was last found there. One thread at a time; not thread-safe.
+class TargetWatch {
+ public:
+  TargetWatch(const Host& host, Clock& clock, ProcessFacts facts, std::vector<TrackerSupport> own_support);
+
+  // Opens target and tracker where needed, sweeps, analyses. The report keeps the last good answer when this
+  // sweep gave none.
+  WatchOutcome Sweep(const WatchRequest& request, const std::stop_token& stop);
+
+  // Whether the process that is being tracked still runs; false also when nothing is tracked.
+  bool Alive() const;
+
+  const ProcessReport& report() const { return report_; }
+
+ private:
+  absl::Status Open(const WatchRequest& request);
+  void Close();
+  void Analyse(const WatchRequest& request, mempulse::Sweep::Result result, WatchOutcome* outcome);
+  void NameObjects();
+  ObserverEffect EffectSinceLast();
+
+  const Host& host_;
+  Clock& clock_;
+  ProcessFacts facts_;
+  std::vector<TrackerSupport> own_support_;
+  std::unique_ptr<Target> target_;
+  std::unique_ptr<PageTracker> tracker_;
+  std::unique_ptr<mempulse::Sweep> sweep_;
+  ObserverEffect effect_before_;
+  int rounds_until_retry_ = 0;                               // after every mechanism refused
+  absl::flat_hash_map<std::string, std::string> build_ids_;  // by device:inode:name
+  ProcessReport report_;
+};
+
+// The reason (of kErrorReasons) under which a status is counted.
+std::string ErrorReasonOf(const absl::Status& status, absl::string_view stage);
+
+// Rungs over all parts, longest first.
+std::vector<RungSummary> SummariseRungs(const SweepSample& sample);
+
+}  // namespace mempulse
