@@ -1,11 +1,13 @@
 #include "collectors/host/kernel_facts.h"
 
+#include <limits>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace mempulse {
 namespace {
@@ -77,6 +79,22 @@ absl::StatusOr<ProcessSecurity> ParseProcessSecurity(absl::string_view status_te
   }
   if (!found) return absl::InvalidArgumentError("process status without a Uid line");
   return facts;
+}
+
+std::optional<ResourceLimit> ParseResourceLimit(absl::string_view limits_text, absl::string_view name) {
+  const auto parse = [](absl::string_view word, uint64_t* value) {
+    *value = std::numeric_limits<uint64_t>::max();
+    return word == "unlimited" || absl::SimpleAtoi(word, value);
+  };
+  for (absl::string_view line : absl::StrSplit(limits_text, '\n')) {
+    if (!absl::ConsumePrefix(&line, name)) continue;
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    ResourceLimit limit;
+    if (words.size() < 2 || !parse(words[0], &limit.soft) || !parse(words[1], &limit.hard))
+      return std::nullopt;
+    return limit;
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<ProcessSecurity> ReadProcessSecurity(const Host& host, pid_t pid) {

@@ -48,4 +48,13 @@ absl::StatusOr<ProcessSecurity> ParseProcessSecurity(absl::string_view status_te
 // `pid` 0 is the calling process.
 absl::StatusOr<ProcessSecurity> ReadProcessSecurity(const Host& host, pid_t pid);
 
+// A soft and a hard limit; UINT64_MAX is unlimited.
+struct ResourceLimit {
+  uint64_t soft = 0;
+  uint64_t hard = 0;
+};
+
+// The line of /proc/PID/limits that starts with `name` ("Max open files"); empty when there is none.
+std::optional<ResourceLimit> ParseResourceLimit(absl::string_view limits_text, absl::string_view name);
+
 }  // namespace mempulse

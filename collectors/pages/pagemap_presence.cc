@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "collectors/pages/pagemap_scan.h"
 
 namespace mempulse {
@@ -49,21 +50,23 @@ std::vector<HugeUse> ParseHugeUse(absl::string_view smaps_text) {
     if (current.transparent_bytes > 0 || current.explicit_pages) uses.push_back(current);
   };
   for (const absl::string_view line : absl::StrSplit(smaps_text, '\n')) {
-    const std::vector<absl::string_view> words =
-        absl::StrSplit(line, absl::MaxSplits(' ', 2), absl::SkipEmpty());
-    if (words.size() < 2) continue;
+    // "KEY:   NUMBER kB", or the header of a mapping, "START-END PERMISSIONS ...".
+    const size_t space = line.find(' ');
+    if (space == absl::string_view::npos) continue;
+    const absl::string_view key = line.substr(0, space);
     PageRange range;
-    if (ParseHexRange(words[0], &range)) {
+    if (ParseHexRange(key, &range)) {
       keep();
       current = HugeUse{range, 0, false};
       continue;
     }
     uint64_t kilobytes = 0;
-    if (!absl::SimpleAtoi(words[1], &kilobytes)) continue;
-    if (words[0] == "AnonHugePages:" || words[0] == "ShmemPmdMapped:" || words[0] == "FilePmdMapped:") {
+    absl::string_view value = line.substr(space);
+    if (!absl::ConsumeSuffix(&value, "kB") || !absl::SimpleAtoi(value, &kilobytes)) continue;
+    if (key == "AnonHugePages:" || key == "ShmemPmdMapped:" || key == "FilePmdMapped:") {
       current.transparent_bytes += kilobytes * kBytesPerKilobyte;
     }
-    if (words[0] == "KernelPageSize:") current.explicit_pages = kilobytes * kBytesPerKilobyte > kPageSize;
+    if (key == "KernelPageSize:") current.explicit_pages = kilobytes * kBytesPerKilobyte > kPageSize;
   }
   keep();
   return uses;

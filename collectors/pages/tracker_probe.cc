@@ -1,8 +1,11 @@
 #include "collectors/pages/tracker_probe.h"
 
+#include <array>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "collectors/pages/hashdiff_tracker.h"
 #include "collectors/pages/softdirty_tracker.h"
 #include "collectors/pages/tracker_access.h"
@@ -47,23 +50,38 @@ absl::StatusOr<std::unique_ptr<PageTracker>> OpenKind(TrackerKind kind, const Ho
   return absl::InternalError("unknown tracker");
 }
 
-// What a tracker that could not be opened after all tells about the reason.
+struct ReasonRemedy {
+  absl::string_view reason;
+  absl::string_view remedy;
+};
+
+// Reasons that only show when the tracker is really opened; the message then begins with "REASON: ".
+constexpr std::array<ReasonRemedy, 6> kLateReasons = {{
+    {"seccomp", "run the target without a seccomp profile, or use softdirty"},
+    {"foreign_tracker", "end the debugger or tracker that is attached to the target"},
+    {"yama", "add CAP_SYS_PTRACE to the exporter, or use softdirty"},
+    {"capability", "add CAP_SYS_PTRACE to the exporter"},
+    {"architecture", ""},
+    {"kernel", "use Linux 6.7 or later, or softdirty or hashdiff"},
+}};
+
 void RecordFailure(const absl::Status& status, TrackerSupport* support) {
+  const absl::string_view message = status.message();
   support->supported = false;
-  support->detail = std::string(status.message());
+  support->reason = "error";
+  support->detail = std::string(message);
   support->remedy.clear();
-  if (absl::StrContains(status.message(), "seccomp")) {
-    support->reason = "seccomp";
-    support->remedy = "run the target without a seccomp profile, or use softdirty";
-  } else if (absl::StrContains(status.message(), "(EBUSY)")) {
-    support->reason = "foreign_tracker";
-  } else if (absl::StrContains(status.message(), "(EPERM)") ||
-             absl::StrContains(status.message(), "(EACCES)")) {
-    support->reason = "capability";
-    support->remedy = "add CAP_SYS_PTRACE to the exporter";
-  } else {
-    support->reason = absl::IsUnavailable(status) ? "kernel" : "error";
+  for (const ReasonRemedy& known : kLateReasons) {
+    if (!absl::StartsWith(message, absl::StrCat(known.reason, ": "))) continue;
+    support->reason = std::string(known.reason);
+    support->detail = std::string(message.substr(known.reason.size() + 2));
+    support->remedy = std::string(known.remedy);
   }
+}
+
+bool IsGone(const Host& host, const Target& target) {
+  const absl::StatusOr<Target::Change> change = target.Check(host);
+  return absl::IsNotFound(change.status()) || (change.ok() && *change == Target::Change::kExited);
 }
 
 }  // namespace
@@ -102,6 +120,8 @@ absl::StatusOr<ChosenTracker> OpenTracker(const Host& host, const Target& target
     if (absl::IsNotFound(opened.status())) return opened.status();
     RecordFailure(opened.status(), &support);
   }
+  // Files are opened by number: only a target that is still there proves that they are the target's.
+  if (IsGone(host, target)) return absl::NotFoundError("the target has exited");
   return chosen;
 }
 
