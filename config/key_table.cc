@@ -113,7 +113,7 @@ Section GroupKeys(TargetGroupOptions& group) {
       {"exes", TextListField{&group.exes, &kAbsolutePath}, "Executables (`/proc/PID/exe`), exact.",
        "[/usr/bin/redis-server]", Need::kOneOfThese},
       {"command_lines", TextListField{&group.command_lines, &kRegexp},
-       "ECMAScript regular expressions, searched in the command line joined by spaces.",
+       "POSIX extended regular expressions, searched in the command line joined by spaces.",
        "['redis-server .*:6379']", Need::kOneOfThese},
       {"cgroups", TextListField{&group.cgroups, &kCgroupGlob},
        "Globs on the cgroup path: `*` stops at \"/\", `**` does not; `?` and `[..]` as in a shell.",

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
@@ -14,6 +15,11 @@ constexpr size_t kMaxWordBytes = 64;
 
 std::string Folded(absl::string_view word) {
   return absl::AsciiStrToLower(absl::StrReplaceAll(word, {{"-", "_"}}));
+}
+
+// "warn" of "warning"; less than three bytes would begin too much.
+bool IsBeginning(absl::string_view beginning, absl::string_view word) {
+  return beginning.size() >= 3 && absl::StartsWith(word, beginning);
 }
 
 }  // namespace
@@ -46,18 +52,20 @@ int EditDistance(absl::string_view a, absl::string_view b) {
 
 std::string NearName(absl::string_view word, const std::vector<absl::string_view>& candidates) {
   if (word.empty() || word.size() > kMaxWordBytes) return "";
-  const int limit = std::clamp<int>(static_cast<int>(word.size()) / 3, 1, 3);
   const std::string folded = Folded(word);
   std::string nearest;
-  int least = limit + 1;
+  int least = std::min(1 + static_cast<int>(word.size()) / 4, 3) + 1;
   for (absl::string_view candidate : candidates) {
     const int distance = EditDistance(folded, Folded(candidate));
-    if (distance < least) {
-      least = distance;
-      nearest = std::string(candidate);
-    }
+    if (distance >= least) continue;
+    least = distance;
+    nearest = std::string(candidate);
   }
-  return nearest;
+  if (!nearest.empty()) return nearest;
+  const auto longer = std::find_if(candidates.begin(), candidates.end(), [&](absl::string_view candidate) {
+    return IsBeginning(folded, candidate) || IsBeginning(candidate, folded);
+  });
+  return longer == candidates.end() ? "" : std::string(*longer);
 }
 
 std::string NearNameHint(absl::string_view word, const std::vector<absl::string_view>& candidates) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "config/listen_address.h"
+#include "config/pattern_text.h"
 #include "config/quoted_text.h"
 #include "config/utf8_text.h"
 
@@ -40,18 +40,6 @@ absl::Status CheckComm(absl::string_view text) {
   return Refused(text,
                  absl::StrCat("is longer than the 15 bytes that the kernel keeps of a process name; write ",
                               QuotedText(text.substr(0, 15))));
-}
-
-absl::Status CheckRegexp(absl::string_view text) {
-  try {
-    const std::regex compiled(text.begin(), text.end(), std::regex::ECMAScript);
-    return absl::OkStatus();
-  } catch (const std::regex_error& error) {
-    const bool large = error.code() == std::regex_constants::error_space ||
-                       error.code() == std::regex_constants::error_complexity;
-    return Refused(text, large ? "is too large a regular expression"
-                               : absl::StrCat("is no regular expression: ", error.what()));
-  }
 }
 
 // Offset behind the bracket expression that opens at `at`; 0 when it does not close. A "]" in first place is
@@ -98,7 +86,7 @@ const TextForm kGroupName = {"name", "^[a-zA-Z0-9_.-]{1,64}$", 64, CheckGroupNam
 const TextForm kFilePath = {"path", "", kMaxPathBytes, CheckAnything};
 const TextForm kAbsolutePath = {"absolute path", "^/", kMaxPathBytes, CheckAbsolutePath};
 const TextForm kComm = {"process name", "^.{1,15}$", kMaxPathBytes, CheckComm};
-const TextForm kRegexp = {"regular expression", "", 1024, CheckRegexp};
+const TextForm kRegexp = {"regular expression", "", 1024, CheckPatternText};
 const TextForm kCgroupGlob = {"glob", "^[/*]", kMaxPathBytes, CheckCgroupGlob};
 const TextForm kListenAddress = {"address", "^([A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$", 270,
                                  CheckListenAddress};
