@@ -166,7 +166,7 @@ TEST(TargetTest, RefusesAProcessThatEnded) {
 
 // Gives a new child the number of one that ended, if the kernel lets us.
 bool ForkWithNumber(pid_t pid, std::unique_ptr<ChildProcess>* child) {
-  constexpr int kAttempts = 50;
+  constexpr int kAttempts = 300;
   for (int i = 0; i < kAttempts; ++i) {
     if (!(std::ofstream("/proc/sys/kernel/ns_last_pid") << pid - 1 << std::flush)) return false;
     *child = std::make_unique<ChildProcess>(std::vector<std::string>{"/bin/cat"});
