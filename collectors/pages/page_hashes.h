@@ -8,7 +8,8 @@
 
 namespace mempulse {
 
-// One 64-bit word for each page of a set of ranges: 8 bytes a page plus 24 a range. Not thread-safe.
+// One 64-bit word for each page of a set of ranges: 8 bytes a page plus 16 a range; at most 2^32 pages. Not
+// thread-safe.
 class PageHashes {
  public:
   // A page that has not been looked at since it was covered.
@@ -29,8 +30,11 @@ class PageHashes {
 
  private:
   struct Run {
-    PageRange range;
-    uint64_t first = 0;  // index of its first word
+    uint64_t start = 0;
+    uint32_t pages = 0;
+    uint32_t first = 0;  // index of its first word
+
+    uint64_t end() const { return start + pages * kPageSize; }
   };
   const Run* Find(uint64_t address) const;
 

@@ -61,13 +61,14 @@ void AppendPage(uint64_t address, size_t first, std::vector<PageRange>* ranges);
 template <typename Read, typename Visit>
 absl::Status ForEachEntry(absl::Span<const PageRange> ranges, std::vector<uint64_t>* buffer, Read read,
                           Visit visit) {
-  constexpr uint64_t kSharedSpan = 512 * kPageSize;  // the kernel walks that much under one lock anyway
+  constexpr uint64_t kSharedGap = 64 * kPageSize;  // entries cost less than another call up to here
   constexpr uint64_t kChunk = 16384 * kPageSize;
   size_t index = 0;
   while (index < ranges.size()) {
     size_t last = index;
     while (last + 1 < ranges.size() && ranges[last + 1].start >= ranges[last].end &&
-           ranges[last + 1].end - ranges[index].start <= kSharedSpan) {
+           ranges[last + 1].start - ranges[last].end <= kSharedGap &&
+           ranges[last + 1].end - ranges[index].start <= kChunk) {
       ++last;
     }
     const uint64_t end = ranges[last].end;

@@ -16,6 +16,10 @@ namespace {
 constexpr AccessPoint kAccessPoints[] = {AccessPoint::kMaps, AccessPoint::kSmaps,     AccessPoint::kPagemap,
                                          AccessPoint::kMem,  AccessPoint::kClearRefs, AccessPoint::kAttach};
 
+constexpr Capability kNamedCapabilities[] = {Capability::kDacOverride, Capability::kDacReadSearch,
+                                             Capability::kSysPtrace,   Capability::kSysAdmin,
+                                             Capability::kPerfmon,     Capability::kBpf};
+
 DoctorRow FrameRow(const TargetAccess& access) {
   if (access.frames_visible) return {"frames", true, "ok", "", ""};
   if (access.errors.pagemap != 0) {
@@ -43,8 +47,16 @@ std::string IdentityText(const ProcessSecurity& who) {
                       who.no_new_privileges ? ", no_new_privs" : "");
 }
 
+// Those that decide about a mechanism by name, the others by number.
 std::string CapabilityText(const CapabilitySet& set) {
-  return set.empty() ? "none" : absl::StrJoin(set.Names(), " ");
+  if (set.empty()) return "none";
+  std::vector<std::string> words;
+  for (const Capability capability : kNamedCapabilities) {
+    if (set.Has(capability)) words.push_back(CapabilityName(capability));
+  }
+  const size_t others = set.Names().size() - words.size();
+  if (others > 0) words.push_back(absl::StrCat(words.empty() ? "" : "and ", others, " others"));
+  return absl::StrJoin(words, " ");
 }
 
 void AppendFact(absl::string_view name, absl::string_view value, std::string* text) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -40,15 +42,23 @@ bool Become(uint32_t uid, std::initializer_list<Capability> capabilities, bool d
          prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0, 0, 0, 0) == 0;
 }
 
+// A seccomp filter that allows everything: from outside it looks like any other.
+bool InstallFilter() {
+  sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  const sock_fprog program = {1, &allow};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 // A process that waits to be killed, as kTargetUser.
 class WaitingTarget {
  public:
-  explicit WaitingTarget(bool dumpable) {
+  explicit WaitingTarget(bool dumpable, bool filtered = false) {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
     pid_ = fork();
     if (pid_ == 0) {
-      const char became = Become(kTargetUser, {}, dumpable) ? 1 : 0;
+      const char became = Become(kTargetUser, {}, dumpable) && (!filtered || InstallFilter()) ? 1 : 0;
       static_cast<void>(!write(ready[1], &became, 1));
       for (;;) pause();
     }
@@ -152,6 +162,12 @@ TEST_F(AccessTableTest, ReasonsOnLiveProcesses) {
   EXPECT_EQ(ReportAs(kOtherUser, {C::kSysPtrace}, reasons), "capability capability capability ");
   EXPECT_EQ(ReportAs(kOtherUser, {C::kSysPtrace, C::kDacReadSearch}, reasons), "ok capability ok ");
   EXPECT_EQ(ReportAs(kTargetUser, {}, closed_reasons), "not_dumpable not_dumpable not_dumpable ");
+}
+
+TEST_F(AccessTableTest, AFilteredTargetIsNotAttachedToButTracked) {
+  const WaitingTarget target(true, true);
+  const auto reasons = [&] { return ReasonText(target.pid()); };
+  EXPECT_EQ(ReportAs(kTargetUser, {}, reasons), "seccomp ok ok ");
 }
 
 TEST(ProbeTrackersTest, EveryMechanismIsDecidedInTheOrderOfPreference) {
