@@ -32,7 +32,7 @@ void AddRungs(const std::vector<RungSummary>& from, GroupSummary* to) {
     auto at = std::find_if(to->rungs.begin(), to->rungs.end(),
                            [&rung](const GroupRung& other) { return other.requested <= rung.requested; });
     if (at == to->rungs.end() || at->requested != rung.requested) {
-      at = to->rungs.insert(at, {});
+      at = to->rungs.insert(at, GroupRung());
       at->requested = rung.requested;
     }
     const double looks = static_cast<double>(at->looks + rung.looks);

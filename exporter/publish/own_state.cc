@@ -79,7 +79,7 @@ absl::StatusOr<ProcessUsage> ReadProcessUsage(const Host& host) {
   usage.cpu_seconds = static_cast<double>(*user + *system) / ticks;
   usage.resident_bytes = *resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   usage.virtual_bytes = *size;
-  usage.open_fds = fds->size();
+  usage.open_fds = fds->size();  // the listing leaves out 0 and holds one of its own: the two cancel out
   usage.max_fds = *max_fds;
   usage.start_time_seconds = static_cast<double>(*boot_time) + static_cast<double>(*start) / ticks;
   usage.threads = *threads;
