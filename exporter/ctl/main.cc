@@ -78,6 +78,7 @@ void AddSweep(CLI::App* app, SweepWords* words, int* status) {
       words->command.duration = *duration;
       words->command.budget = *budget;
       words->command.tracker = TrackerOf(words->tracker);
+      words->command.version = kVersion;
       words->command.format = FormatOf(words->json, words->csv);
       *status = RunSweepCommand(words->command);
     }

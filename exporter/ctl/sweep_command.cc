@@ -9,8 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "collectors/host/clock.h"
 #include "collectors/host/host.h"
 #include "collectors/host/process_cpu.h"
@@ -139,12 +141,16 @@ absl::Status SweepInto(const SweepCommand& command, const Host& host, const Targ
   return absl::OkStatus();
 }
 
-absl::Status SaveCapture(const SweepCommand& command, const SweepFindings& findings) {
-  CaptureMetadata metadata;
-  metadata.comm = findings.comm;
-  metadata.pid = findings.pid;
-  metadata.taken_at = absl::Now();
-  return WriteCaptureFile(command.capture_file, findings.sample, metadata);
+absl::Status SaveCapture(const SweepCommand& command, const Host& host, const SweepFindings& findings) {
+  CaptureInfo info;
+  info.exporter_version = command.version;
+  info.comm = findings.comm;
+  info.taken_at = absl::Now();
+  if (absl::StatusOr<std::string> release = host.ReadFile(host.procfs() + "/sys/kernel/osrelease");
+      release.ok()) {
+    info.kernel = std::string(absl::StripAsciiWhitespace(*release));
+  }
+  return WriteCaptureFile(command.capture_file, findings.sample, info);
 }
 
 }  // namespace
@@ -164,7 +170,7 @@ int RunSweepCommand(const SweepCommand& command) {
     return Fail(swept.message());
   findings.map = InvertWindows(findings.sample);
   if (!command.capture_file.empty()) {
-    if (absl::Status saved = SaveCapture(command, findings); !saved.ok()) return Fail(saved.message());
+    if (absl::Status saved = SaveCapture(command, host, findings); !saved.ok()) return Fail(saved.message());
   }
   Print(findings, command.format, command.top);
   return findings.sample.outcome == SweepOutcome::kFailed ? 1 : 0;
@@ -174,8 +180,7 @@ int RunAnalyzeCommand(const std::string& file, OutputFormat format, size_t top) 
   absl::StatusOr<Capture> capture = ReadCaptureFile(file);
   if (!capture.ok()) return Fail(capture.status().message());
   SweepFindings findings;
-  findings.pid = static_cast<pid_t>(capture->metadata.pid);
-  findings.comm = capture->metadata.comm;
+  findings.comm = capture->info.comm;
   findings.sample = std::move(capture->sample);
   findings.map = InvertWindows(findings.sample);
   Print(findings, format, top);

@@ -48,15 +48,20 @@ std::string IntervalText(const HotRegion& region) {
   return absl::StrCat(FrequencyText(region.low_hertz, false), " - ", FrequencyText(region.high_hertz, false));
 }
 
+std::string Subject(const SweepFindings& findings) {
+  const std::string name = PrintableText(findings.comm, 64);
+  return findings.pid > 0 ? absl::StrCat(name, " (pid ", findings.pid, ")")
+                          : absl::StrCat(name, " (capture)");
+}
+
 std::string Heading(const SweepFindings& findings) {
   const SweepSample& sample = findings.sample;
   uint64_t faults = 0;
   for (const RungSample& rung : sample.rungs) faults += rung.induced_faults;
-  std::string text =
-      absl::StrFormat("%s (pid %d): %d pages tracked with %s for %.1f s, %.0f written, resolution %s\n",
-                      PrintableText(findings.comm, 64), findings.pid, sample.tracked_pages,
-                      std::string(TrackerKindName(sample.tracker)), sample.duration_seconds,
-                      findings.map.written_pages, FrequencyText(findings.map.ceiling_hertz, false));
+  std::string text = absl::StrFormat(
+      "%s: %d pages tracked with %s for %.1f s, %.0f written, resolution %s\n", Subject(findings),
+      sample.tracked_pages, std::string(TrackerKindName(sample.tracker)), sample.duration_seconds,
+      findings.map.written_pages, FrequencyText(findings.map.ceiling_hertz, false));
   absl::StrAppendFormat(
       &text, "sweep %s; %d faults caused, %.2f %% of one CPU of the target's time\n",
       SweepOutcomeName(sample.outcome), faults,
