@@ -9,8 +9,8 @@
 
 namespace mempulse {
 
-// Present pages read through /proc/PID/mem and hashed (XXH3 64); a page whose hash differs was written. Blind to a
-// write that restores the old value. Never populates a page and never swaps one in.
+// Present pages read through /proc/PID/mem and hashed (XXH3 64); a page whose hash differs was written. Blind
+// to a write that restores the old value. Never populates a page and never swaps one in.
 absl::StatusOr<std::unique_ptr<PageTracker>> OpenHashDiffTracker(const Host& host, const Target& target);
 
 }  // namespace mempulse
