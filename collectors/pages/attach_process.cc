@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -95,6 +96,9 @@ void CloseAllBut(std::array<int, 4> kept) {
 [[noreturn]] void LiveAsHelper(const InjectionPlan& plan, int socket) {
   CloseAllBut({socket, plan.process_pidfd, plan.thread_pidfd, plan.stage_fd});
   prctl(PR_SET_NAME, "mempulse-attach", 0, 0, 0);
+  // The thread stands still for as long as we wait for a CPU. Where this is not allowed, it stands longer.
+  const sched_param first_in_line{1};
+  sched_setscheduler(0, SCHED_FIFO, &first_in_line);
   struct sigaction action {};  // an inherited SIG_IGN would keep the news of the thread's stops from us
   action.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &action, nullptr);

@@ -12,7 +12,8 @@
 namespace mempulse {
 
 // Address of a `syscall` instruction in the target's executable memory: the vdso's first, then one of the C
-// library, then any. Unavailable when there is none in the first 16 MiB looked at. Reads /proc/PID/mem.
+// library, then any. 0 when there is none in the first 16 MiB looked at (or the process is just being
+// replaced). Reads /proc/PID/mem.
 absl::StatusOr<uint64_t> FindSyscallInstruction(const Host& host, pid_t pid,
                                                 absl::Span<const Mapping> mappings);
 

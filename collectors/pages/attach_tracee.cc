@@ -14,7 +14,7 @@ namespace {
 
 // Newer than the C library's headers.
 constexpr int kGetRseqConfiguration = 0x420f;
-constexpr int kGetSyscallUserDispatch = 0x4210;
+constexpr int kGetSyscallUserDispatch = 0x4211;
 constexpr long kOptionSuspendSeccomp = 1 << 21;
 
 constexpr long kOptions = PTRACE_O_TRACESYSGOOD;

@@ -70,7 +70,7 @@ absl::Status StatusOf(const Host& host, const InjectionReply& reply) {
     case InjectionOutcome::kNot64Bit:
       return absl::UnavailableError("architecture: the target runs 32-bit code");
     case InjectionOutcome::kNoInstruction:
-      return absl::DeadlineExceededError("the target's code changed during the attach");
+      return absl::UnavailableError("architecture: no syscall instruction in the target's executable memory");
     case InjectionOutcome::kRefusedInTarget:
       return absl::UnavailableError(WhyRefusedInTarget(reply.error));
     case InjectionOutcome::kCopyRefused:
@@ -81,10 +81,17 @@ absl::Status StatusOf(const Host& host, const InjectionReply& reply) {
   return absl::InternalError("unknown outcome");
 }
 
-// These may end otherwise with another thread or a moment later.
-bool WorthAnotherTry(InjectionOutcome outcome) {
-  return outcome == InjectionOutcome::kInsideRseq || outcome == InjectionOutcome::kNotStopped ||
-         outcome == InjectionOutcome::kNoInstruction || outcome == InjectionOutcome::kDispatch ||
+// What a process answers in the middle of an exec or an exit.
+bool IsInTransit(InjectionOutcome outcome) {
+  return outcome == InjectionOutcome::kTraceRefused || outcome == InjectionOutcome::kNoInstruction;
+}
+
+// What may end otherwise with another thread or a moment later.
+bool WorthAnotherTry(InjectionOutcome outcome, int attempt) {
+  constexpr int kRefusalsBelieved = 3;
+  if (outcome == InjectionOutcome::kTraceRefused) return attempt + 1 < kRefusalsBelieved;
+  return IsInTransit(outcome) || outcome == InjectionOutcome::kInsideRseq ||
+         outcome == InjectionOutcome::kNotStopped || outcome == InjectionOutcome::kDispatch ||
          outcome == InjectionOutcome::kGone;  // perhaps only this thread
 }
 
@@ -125,6 +132,7 @@ absl::StatusOr<InjectionReply> TryThread(const Host& host, const Target& target,
   if (!mappings.ok()) return mappings.status();
   const absl::StatusOr<uint64_t> site = FindSyscallInstruction(host, target.pid(), *mappings);
   if (!site.ok()) return site.status();
+  if (*site == 0) return InjectionReply{.outcome = InjectionOutcome::kNoInstruction};
   InjectionPlan plan = MakePlan(host, target, thread.id, *site, options);
   const UniqueFd thread_pidfd = OpenThreadPidfd(thread.id);
   plan.thread_pidfd = thread_pidfd.valid() ? thread_pidfd.get() : plan.process_pidfd;
@@ -149,6 +157,7 @@ absl::StatusOr<AttachResult> AttachUserfaultfd(const Host& host, const Target& t
                                                const AttachOptions& options) {
   if (target.pidfd() < 0) return absl::UnavailableError("error: no pidfd of the target");
   AttachResult result;
+  const absl::Duration pause = options.stop_timeout / options.max_attempts;
   absl::Status last = absl::DeadlineExceededError("every thread of the target is in an uninterruptible wait");
   for (int attempt = 0; attempt < options.max_attempts; ++attempt) {
     if (PidfdHasExited(target.pidfd())) return absl::NotFoundError("the target has ended");
@@ -157,7 +166,7 @@ absl::StatusOr<AttachResult> AttachUserfaultfd(const Host& host, const Target& t
         FindAttachThreads(host, target.pid(), static_cast<size_t>(options.max_attempts));
     if (!threads.ok()) return threads.status();
     if (threads->empty()) {
-      absl::SleepFor(options.stop_timeout / options.max_attempts);
+      absl::SleepFor(pause);
       continue;
     }
     const AttachThread& thread = (*threads)[static_cast<size_t>(attempt) % threads->size()];
@@ -165,8 +174,10 @@ absl::StatusOr<AttachResult> AttachUserfaultfd(const Host& host, const Target& t
     if (!reply.ok()) return reply.status();
     last = StatusOf(host, *reply);
     if (last.ok()) return result;
-    if (!WorthAnotherTry(reply->outcome)) return last;
+    if (!WorthAnotherTry(reply->outcome, attempt)) return last;
+    if (IsInTransit(reply->outcome)) absl::SleepFor(pause);
   }
+  if (PidfdHasExited(target.pidfd())) return absl::NotFoundError("the target has ended");
   return last;
 }
 

@@ -14,6 +14,7 @@ namespace {
 // A reservation of terabytes (a sanitizer's shadow, a garbage collector's heap) would take minutes to walk.
 constexpr uint64_t kMostPagesWalked = 16 << 20;
 constexpr size_t kScanRegions = 512;
+constexpr uint64_t kMostPagesLocked = 65536;  // a call keeps the target's mmap waiting for as long as it walks
 constexpr uint64_t kBytesPerKilobyte = 1024;
 
 bool ParseHexRange(absl::string_view text, PageRange* range) {
@@ -112,6 +113,7 @@ absl::StatusOr<bool> PagemapPresence::ScanPresent(const PageRange& range, Presen
   ScanQuery query;
   query.all = kPagePresent;
   query.returned = kPagePresent | kPageHuge;
+  query.max_pages = kMostPagesLocked;
   std::vector<PageRegion> buffer(kScanRegions);
   for (uint64_t from = range.start; from < range.end;) {
     absl::StatusOr<ScanResult> result =

@@ -12,7 +12,7 @@
 namespace mempulse {
 namespace {
 
-constexpr uint64_t kPiecePages = 32768;  // 1.5 ms of lock time
+constexpr uint64_t kPiecePages = 16384;  // 0.7 ms of lock time
 constexpr int64_t kLongPieceNanos = 200'000;
 constexpr int64_t kMostPauseNanos = 10'000'000;
 

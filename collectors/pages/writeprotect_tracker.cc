@@ -111,6 +111,7 @@ class WriteProtectTracker final : public PageTracker {
   absl::StatusOr<const char*> Enroll(const Mapping& mapping, const CoverOptions& options,
                                      PresentPages* present);
   absl::StatusOr<const char*> Register(PageRange range);
+  void RegisterReserves(absl::Span<const Mapping> mappings, std::vector<PageRange>* registered);
   void CountSplits(const std::vector<PageRange>& base);
 
   Pagemap pagemap_;
@@ -154,6 +155,7 @@ absl::StatusOr<Coverage> WriteProtectTracker::Cover(absl::Span<const Mapping> ma
   coverage->refusals.insert(coverage->refusals.end(), refusals.begin(), refusals.end());
   CountSplits(base);
   if (options.include_huge) tracked_huge_ = std::move(huge);
+  RegisterReserves(mappings, &whole);
   registration_.Retain(whole);
   registration_.SetPopulation(coverage->ranges);
   return coverage;
@@ -171,6 +173,24 @@ absl::StatusOr<const char*> WriteProtectTracker::Enroll(const Mapping& mapping, 
   const bool nothing_to_track = present->base.empty() && (present->huge.empty() || !options.include_huge);
   if (nothing_to_track) return nullptr;
   return Register({mapping.start, mapping.end});
+}
+
+// Memory beside a tracked mapping that may become part of it (an allocator's reserve, a part under mprotect).
+// Were only one side registered, the kernel could not join the two, and an mremap over both would fail for
+// the target.
+void WriteProtectTracker::RegisterReserves(absl::Span<const Mapping> mappings,
+                                           std::vector<PageRange>* registered) {
+  const std::vector<PageRange> tracked = *registered;
+  for (const Mapping& mapping : mappings) {
+    const bool reserve = !mapping.writable && !mapping.shared && mapping.inode == 0 &&
+                         MappingRefusal(mapping, CoverOptions{}, CoverageRules{}) == nullptr;
+    const bool beside =
+        ContainsPage(tracked, mapping.end) || ContainsPage(tracked, mapping.start - kPageSize);
+    if (reserve && beside && registration_.Add({mapping.start, mapping.end}) == 0) {
+      registered->push_back({mapping.start, mapping.end});
+    }
+  }
+  *registered = MergeRanges(std::move(*registered));
 }
 
 absl::StatusOr<const char*> WriteProtectTracker::Register(PageRange range) {
