@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -17,12 +20,13 @@ constexpr double kMeanDeviationScale = 1.2533;  // standard deviation / mean abs
 constexpr double kAlike = 1.1;
 constexpr double kNeverAlike = 2;
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+// Reorders the values.
+double MedianInPlace(std::vector<double>* values) {
+  if (values->empty()) return 0;
+  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  if (values->size() % 2 == 1) return *middle;
+  return (*std::max_element(values->begin(), middle) + *middle) / 2;
 }
 
 // Where the middle is and what one robust standard deviation measures; 0 when all values are equal.
@@ -32,19 +36,17 @@ struct Spread {
   double Z(double value) const { return deviation > 0 ? (value - median) / deviation : 0; }
 };
 
-Spread SpreadOf(const std::vector<double>& values) {
+Spread SpreadOf(std::vector<double> values) {
   Spread spread;
   if (values.empty()) return spread;
-  spread.median = Median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
+  spread.median = MedianInPlace(&values);
   double sum = 0;
-  for (double value : values) {
-    deviations.push_back(std::abs(value - spread.median));
-    sum += deviations.back();
+  for (double& value : values) {
+    value = std::abs(value - spread.median);
+    sum += value;
   }
   const double mean = sum / static_cast<double>(values.size());
-  spread.deviation = Median(std::move(deviations)) / kMadScale;
+  spread.deviation = MedianInPlace(&values) / kMadScale;
   if (spread.deviation == 0) spread.deviation = mean * kMeanDeviationScale;
   return spread;
 }
@@ -75,7 +77,9 @@ void AddRungs(const std::vector<RungCount>& rungs, std::vector<RungCount>* sums)
   }
 }
 
-HotRegion Join(absl::Span<const PageFrequency> pages, const Spread& spread) {
+// `frequencies` is room to work in, kept between calls.
+HotRegion Join(absl::Span<const PageFrequency> pages, const Spread& spread,
+               std::vector<double>* frequencies) {
   HotRegion region;
   region.start = pages.front().address;
   region.end = pages.back().address + kPageSize;
@@ -83,16 +87,16 @@ HotRegion Join(absl::Span<const PageFrequency> pages, const Spread& spread) {
   region.region = pages.front().region;
   region.kind = pages.front().kind;
   region.low_hertz = pages.front().low_hertz;
-  std::vector<double> frequencies;
-  frequencies.reserve(pages.size());
+  region.rungs.reserve(pages.front().rungs.size());
+  frequencies->clear();
   for (const PageFrequency& page : pages) {
-    frequencies.push_back(page.frequency_hertz);
+    frequencies->push_back(page.frequency_hertz);
     region.low_hertz = std::min(region.low_hertz, page.low_hertz);
     region.high_hertz = std::max(region.high_hertz, page.high_hertz);
     region.weight += page.weight;
     AddRungs(page.rungs, &region.rungs);
   }
-  region.frequency_hertz = Median(std::move(frequencies));
+  region.frequency_hertz = MedianInPlace(frequencies);
   region.z = spread.Z(Logarithm(region.frequency_hertz));
   return region;
 }
@@ -105,6 +109,18 @@ bool Hotter(const HotRegion& a, const HotRegion& b) {
   return a.start < b.start;
 }
 
+// Moves each region once: they are large and there may be as many as pages.
+std::vector<HotRegion> FastestFirst(std::vector<HotRegion> regions) {
+  std::vector<uint32_t> order(regions.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return Hotter(regions[a], regions[b]); });
+  std::vector<HotRegion> sorted;
+  sorted.reserve(regions.size());
+  for (uint32_t index : order) sorted.push_back(std::move(regions[index]));
+  return sorted;
+}
+
 }  // namespace
 
 std::vector<HotRegion> MergeHotRegions(const FrequencyMap& map) {
@@ -112,7 +128,8 @@ std::vector<HotRegion> MergeHotRegions(const FrequencyMap& map) {
   std::vector<double> logarithms;
   logarithms.reserve(pages.size());
   for (const PageFrequency& page : pages) logarithms.push_back(Logarithm(page.frequency_hertz));
-  const Spread spread = SpreadOf(logarithms);
+  const Spread spread = SpreadOf(std::move(logarithms));
+  std::vector<double> room;
   std::vector<HotRegion> regions;
   for (size_t begin = 0; begin < pages.size();) {
     size_t end = begin + 1;
@@ -121,11 +138,10 @@ std::vector<HotRegion> MergeHotRegions(const FrequencyMap& map) {
            Alike(pages[end - 1], pages[end]) && Alike(pages[begin], pages[end])) {
       ++end;
     }
-    regions.push_back(Join(pages.subspan(begin, end - begin), spread));
+    regions.push_back(Join(pages.subspan(begin, end - begin), spread, &room));
     begin = end;
   }
-  std::sort(regions.begin(), regions.end(), Hotter);
-  return regions;
+  return FastestFirst(std::move(regions));
 }
 
 std::vector<double> RobustZ(const std::vector<double>& values) {

@@ -206,7 +206,8 @@ class Inversion {
     for (const RungReading& reading : page_readings_) {
       page.rungs.push_back({reading.requested, reading.looks, reading.hits});
     }
-    plan_.Weigh(page_readings_, page_rungs_, &page);
+    const bool ceiling_while_running = verdict.while_running && verdict.state == PageState::kAtCeiling;
+    plan_.Weigh(page_readings_, page_rungs_, ceiling_while_running, &page);
     map_.written_pages += page.weight;
     FindRegion(&page);
   }

@@ -19,7 +19,7 @@ constexpr double kRunningCpu = 0.8;
 constexpr double kBusyShare = 0.2;  // of the looks: fewer are the moments of the writes themselves
 constexpr double kIdleRate =
     0.6;  // of the other looks: a page that is hit more often does not wait for the CPU
-constexpr double kHitWhileBusy = 0.9;  // of the time that the target ran in busy looks
+constexpr double kHitWhileBusy = 0.85;  // of the time that the target ran in busy looks
 constexpr double kLargestLoad = 0.9;
 
 Verdict Floor(PageState state, double frequency, double low) { return {state, frequency, {low, kInfinity}}; }
@@ -58,23 +58,43 @@ Verdict TooFew(absl::Span<const RungReading> readings) {
   return {PageState::kTooFew, std::clamp(frequency, bounds.low, bounds.high), bounds};
 }
 
+// Looks of one length after pauses of one length: a writer in step with them is hit always or never.
+bool MayBeInStep(const RungReading& reading) { return reading.constant && reading.interrupted; }
+
 Verdict AllHit(absl::Span<const RungReading> readings, const InvertOptions& options) {
+  std::vector<RungReading> sure;
+  for (const RungReading& reading : readings) {
+    if (!MayBeInStep(reading)) sure.push_back(reading);
+  }
+  const double floor = SaturatedFloor(sure, options);
+  if (MayBeInStep(readings.back())) return Floor(PageState::kUnfit, floor, floor);
   const bool saturated =
-      std::any_of(readings.begin(), readings.end(), [](const RungReading& r) { return r.saturated; });
-  const double floor = SaturatedFloor(readings, options);
+      std::any_of(sure.begin(), sure.end(), [](const RungReading& r) { return r.saturated; });
   return Floor(saturated ? PageState::kAtCeiling : PageState::kTooFew, floor, floor);
 }
 
-// Is this page hit whenever the target runs, so that its hit rate is the target's share of the CPU? Only
-// where nothing speaks against it: regular spacing does, and so does a target that sleeps or runs all the
-// time.
+// Could the hit rate be the target's share of the CPU? Regular spacing speaks against it, and so does a
+// target that sleeps or runs all the time.
+bool CpuMayDecide(const RungReading& reading) {
+  if (reading.gaps > 0 && !reading.irregular) return false;
+  return reading.target_cpu >= kSleepingCpu && reading.target_cpu <= kRunningCpu;
+}
+
+// The page is hit whenever the target runs and hardly otherwise.
 bool WaitsForCpu(const RungReading& all, const RungReading& busy, const InvertOptions& options) {
-  if (all.gaps > 0 && !all.irregular) return false;
-  if (all.target_cpu < kSleepingCpu || all.target_cpu > kRunningCpu) return false;
   if (busy.looks < kBusyShare * all.looks || !SaturatedWhileBusy(busy, options)) return false;
   const double idle_looks = all.looks - busy.looks;
   const double idle_hits = all.hits - std::min(all.hits, busy.hits);
   return idle_looks > 0 && idle_hits < kIdleRate * idle_looks;
+}
+
+// Rates that a page written all the time would have, for they are no lower than the target's share of the
+// CPU.
+bool RatesFollowCpu(absl::Span<const RungReading> readings) {
+  return std::all_of(readings.begin(), readings.end(), [](const RungReading& reading) {
+    return reading.target_cpu >= kSleepingCpu && reading.target_cpu <= kRunningCpu &&
+           reading.count.rate >= kHitWhileBusy * reading.target_cpu;
+  });
 }
 
 Verdict CeilingWhileRunning(absl::Span<const RungReading> busy) {
@@ -100,15 +120,15 @@ std::optional<Verdict> JudgeByBusyLooks(absl::Span<const RungReading> readings,
     saturated &= SaturatedWhileBusy(busy[i], options);
   }
   if (!partly_idle) return std::nullopt;
-  if (!decided) {
-    const Verdict floor = Unfit(readings, ChooseRung(readings, options));
-    return Floor(PageState::kTargetIdle, floor.frequency, floor.bounds.low);
-  }
-  if (saturated) return CeilingWhileRunning(enough);
+  if (decided && saturated) return CeilingWhileRunning(enough);
   const std::optional<size_t> chosen = ChooseRung(enough, options);
-  if (!chosen || FitOf(enough) != Fit::kPeriodic) return std::nullopt;
-  const RungReading& reading = enough[*chosen];
-  return Verdict{PageState::kMeasured, reading.frequency, reading.confidence, true};
+  if (decided && chosen && FitOf(enough) == Fit::kPeriodic) {
+    const RungReading& reading = enough[*chosen];
+    return Verdict{PageState::kMeasured, reading.frequency, reading.confidence, true};
+  }
+  if (decided && !RatesFollowCpu(readings)) return std::nullopt;
+  const Verdict floor = Unfit(readings, ChooseRung(readings, options));
+  return Floor(PageState::kTargetIdle, floor.frequency, floor.bounds.low);
 }
 
 Verdict Contradicted(absl::Span<const RungReading> readings, const TrackerTruth& tracker,
@@ -127,15 +147,15 @@ Verdict Contradicted(absl::Span<const RungReading> readings, const TrackerTruth&
 
 // Writes were lost at moments that the writer's phase decides, so the hits are no sample.
 bool PhaseLocked(const RungReading& reading, const TrackerTruth& tracker) {
-  if (!reading.constant) return false;
-  if (reading.interrupted) return true;
-  return !tracker.atomic && reading.slack > 0 && (reading.gaps == 0 || reading.irregular);
+  if (MayBeInStep(reading)) return true;
+  return reading.constant && !tracker.atomic && reading.slack > 0 && (reading.gaps == 0 || reading.irregular);
 }
 
 Verdict Measured(const RungReading& reading, Fit fit, const InvertOptions& options) {
   Verdict verdict{PageState::kMeasured, reading.frequency, reading.confidence};
-  // Where random writes are as good an explanation, they would be this fast.
-  if (fit == Fit::kMemoryless || reading.count.rate > options.unsaturated_rate) {
+  // Where random writes are as good an explanation, they would be this fast: only spacing tells them from a
+  // timer.
+  if (fit == Fit::kMemoryless || reading.gaps == 0) {
     verdict.bounds.high = std::max(verdict.bounds.high, reading.count.memoryless_high);
   }
   if (reading.load > options.probe_load_limit)
@@ -164,9 +184,7 @@ Verdict Judge(absl::Span<const RungReading> readings, const TrackerTruth& tracke
     }
     if (!regular) return Unfit(readings, chosen);
   }
-  const bool may_wait = (reading.gaps == 0 || reading.irregular) && reading.target_cpu >= kSleepingCpu &&
-                        reading.target_cpu <= kRunningCpu;
-  if (may_wait) {
+  if (CpuMayDecide(reading)) {
     const std::vector<RungReading> busy_readings = busy();
     if (WaitsForCpu(reading, busy_readings[*chosen], options)) {
       return CeilingWhileRunning({&busy_readings[*chosen], 1});

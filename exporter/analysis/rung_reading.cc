@@ -14,8 +14,12 @@ constexpr double kIrregular = 0.25;        // squared variation of the gaps; a m
 constexpr double kOneWriteAWindow = 0.95;  // f * longest window up to which no window holds two writes
 constexpr double kLargestSlack = 0.9;
 
-double MemorylessHertz(double rate, double window) {
-  return rate >= 1 ? kInfinity : -std::log1p(-std::max(0.0, rate)) / window;
+// Mean of 1 - exp(-f * T) = rate, for windows around `window` with the relative deviation `spread` to second
+// order.
+double MemorylessHertz(double rate, double window, double spread) {
+  if (rate >= 1) return kInfinity;
+  const double writes = -std::log1p(-std::max(0.0, rate));
+  return (writes + std::log1p(writes * writes * spread * spread / 2)) / window;
 }
 
 }  // namespace
@@ -71,10 +75,11 @@ CountReading RungReader::Compute(uint32_t hits) const {
   result.rate = usual_hits / usual;
   const double window = table_.usual_mean_seconds();
   const Interval share = WilsonInterval(usual_hits, usual, options_.fit_z);
-  result.memoryless =
-      Instrument({MemorylessHertz(share.low, window), all ? kInfinity : MemorylessHertz(share.high, window)});
+  result.memoryless = Instrument({MemorylessHertz(share.low, window, table_.spread()),
+                                  all ? kInfinity : MemorylessHertz(share.high, window, table_.spread())});
   const double high = WilsonInterval(usual_hits, usual, options_.confidence_z).high;
-  result.memoryless_high = all ? kInfinity : Instrument({0, MemorylessHertz(high, window)}).high;
+  result.memoryless_high =
+      all ? kInfinity : Instrument({0, MemorylessHertz(high, window, table_.spread())}).high;
   return result;
 }
 

@@ -82,7 +82,8 @@ void SamplingPlan::SettleReference(bool wanted, FrequencyMap* map) {
 }
 
 void SamplingPlan::Weigh(absl::Span<const RungReading> readings,
-                         absl::Span<const RungSample* const> page_rungs, PageFrequency* page) const {
+                         absl::Span<const RungSample* const> page_rungs, bool ceiling_while_running,
+                         PageFrequency* page) const {
   page->weight = 1;
   page->reference_weight = 1;
   for (size_t i = 0; i < page_rungs.size(); ++i) {
@@ -90,7 +91,8 @@ void SamplingPlan::Weigh(absl::Span<const RungReading> readings,
     page->weight /= ShareOf(*page_rungs[i]);
     if (!reference_ || level > *reference_) continue;
     page->reference_weight /= ShareOf(*page_rungs[i]);
-    if (level == *reference_ && i < readings.size()) page->saturated_at_reference = readings[i].saturated;
+    if (level == *reference_ && i < readings.size())
+      page->saturated_at_reference = readings[i].saturated || ceiling_while_running;
   }
   const bool open = readings.empty() ? page_rungs.empty() : readings.back().saturated;
   const size_t next = page_rungs.empty() ? 0 : LevelOf(*page_rungs.back()) + 1;

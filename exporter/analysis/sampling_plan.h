@@ -31,9 +31,10 @@ class SamplingPlan {
   void SettleReference(bool wanted, FrequencyMap* map);
 
   // Fills weight, reference_weight, saturated_at_reference and undrawn_at_reference. `page_rungs` are the
-  // rungs that gave `readings`, longest window first. A page without readings is one of the gap alone.
+  // rungs that gave `readings`, longest window first. A page without readings is one of the gap alone. A page
+  // at ceiling while the target ran is saturated on each of its rungs.
   void Weigh(absl::Span<const RungReading> readings, absl::Span<const RungSample* const> page_rungs,
-             PageFrequency* page) const;
+             bool ceiling_while_running, PageFrequency* page) const;
 
  private:
   struct Level {
