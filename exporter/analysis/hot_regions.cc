@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <numeric>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -101,23 +100,26 @@ HotRegion Join(absl::Span<const PageFrequency> pages, const Spread& spread,
   return region;
 }
 
-bool Hotter(const HotRegion& a, const HotRegion& b) {
-  const bool a_ceiling = a.state == PageState::kAtCeiling;
-  const bool b_ceiling = b.state == PageState::kAtCeiling;
-  if (a_ceiling != b_ceiling) return a_ceiling;
-  if (a.frequency_hertz != b.frequency_hertz) return a.frequency_hertz > b.frequency_hertz;
-  return a.start < b.start;
-}
-
-// Moves each region once: they are large and there may be as many as pages.
+// Sorts small keys and moves each region once: regions are large and there may be as many as pages.
 std::vector<HotRegion> FastestFirst(std::vector<HotRegion> regions) {
-  std::vector<uint32_t> order(regions.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return Hotter(regions[a], regions[b]); });
+  struct Key {
+    bool at_ceiling;
+    double hertz;
+    size_t index;  // ascending by address
+  };
+  std::vector<Key> keys;
+  keys.reserve(regions.size());
+  for (const HotRegion& region : regions) {
+    keys.push_back({region.state == PageState::kAtCeiling, region.frequency_hertz, keys.size()});
+  }
+  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+    if (a.at_ceiling != b.at_ceiling) return a.at_ceiling;
+    if (a.hertz != b.hertz) return a.hertz > b.hertz;
+    return a.index < b.index;
+  });
   std::vector<HotRegion> sorted;
   sorted.reserve(regions.size());
-  for (uint32_t index : order) sorted.push_back(std::move(regions[index]));
+  for (const Key& key : keys) sorted.push_back(std::move(regions[key.index]));
   return sorted;
 }
 
@@ -131,6 +133,7 @@ std::vector<HotRegion> MergeHotRegions(const FrequencyMap& map) {
   const Spread spread = SpreadOf(std::move(logarithms));
   std::vector<double> room;
   std::vector<HotRegion> regions;
+  regions.reserve(pages.size());
   for (size_t begin = 0; begin < pages.size();) {
     size_t end = begin + 1;
     // Each page is compared with the first one too, so small steps do not add up.
