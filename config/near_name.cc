@@ -26,7 +26,7 @@ bool IsBeginning(absl::string_view beginning, absl::string_view word) {
 
 int EditDistance(absl::string_view a, absl::string_view b) {
   // Unrestricted form: `last_row` keeps where a byte of `a` was last met, so edits may lie between swapped
-  // bytes.
+  // ones.
   const int rows = static_cast<int>(a.size());
   const int columns = static_cast<int>(b.size());
   const int far = rows + columns;

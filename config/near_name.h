@@ -7,8 +7,7 @@
 
 namespace mempulse {
 
-// Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours cost 1 each), case-sensitive, in
-// bytes.
+// Damerau-Levenshtein distance in bytes: insert, delete, replace and swap of neighbours cost 1 each.
 int EditDistance(absl::string_view a, absl::string_view b);
 
 // The candidate that `word` most likely means, ignoring case and "-" for "_": the one at the least distance,

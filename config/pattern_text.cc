@@ -23,8 +23,7 @@ absl::Status Refused(absl::string_view text, absl::string_view reason) {
   return absl::InvalidArgumentError(absl::StrCat(QuotedText(text), " ", reason));
 }
 
-// Offset behind the bracket expression that opens at `at`; "]" in first place is literal, "[:alpha:]" is
-// skipped.
+// Offset behind the bracket expression that opens at `at`; "]" in first place is literal, "[:x:]" is skipped.
 size_t BehindBrackets(absl::string_view text, size_t at) {
   size_t end = at + 1;
   if (end < text.size() && text[end] == '^') ++end;

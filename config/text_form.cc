@@ -42,8 +42,7 @@ absl::Status CheckComm(absl::string_view text) {
                               QuotedText(text.substr(0, 15))));
 }
 
-// Offset behind the bracket expression that opens at `at`; 0 when it does not close. A "]" in first place is
-// literal.
+// Offset behind the bracket expression that opens at `at`; 0 when it does not close. A first "]" is literal.
 size_t SkipBrackets(absl::string_view glob, size_t at) {
   size_t end = at + 1;
   if (end < glob.size() && (glob[end] == '!' || glob[end] == '^')) ++end;

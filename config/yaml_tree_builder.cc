@@ -13,8 +13,7 @@ constexpr int kMaxNodes = 10000;
 constexpr int kMaxLevels = 16;
 constexpr size_t kMaxScalarBytes = 4096;
 
-// yaml-cpp marks a plain node "?" (or nothing) and a quoted scalar "!"; anything else was written in the
-// file.
+// yaml-cpp marks a plain node "?" (or nothing) and a quoted scalar "!"; anything else is from the file.
 void CheckTag(const YAML::Mark& mark, const std::string& tag) {
   if (tag.empty() || tag == "?" || tag == "!") return;
   throw YAML::ParserException(mark, "YAML tags are not taken; remove the word that starts with \"!\"");

@@ -11,8 +11,7 @@
 namespace mempulse {
 
 // Builds a YamlNode from yaml-cpp's events; aliases become copies of what they name, within the limits of
-// ReadYaml. Throws YAML::ParserException, as yaml-cpp does itself; ReadYaml catches both. Used for one
-// document.
+// ReadYaml. Throws YAML::ParserException, as yaml-cpp does itself; ReadYaml catches both. For one use.
 class YamlTreeBuilder : public YAML::EventHandler {
  public:
   // The finished document; a null node when it was empty.
