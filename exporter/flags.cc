@@ -28,7 +28,9 @@ ParsedFlags ParseFlags(int argc, char** argv) {
       ->check(CLI::IsMember({"logfmt", "json"}));
   app.add_option("--path.procfs", flags.procfs, "where procfs is mounted");
   app.add_option("--path.sysfs", flags.sysfs, "where sysfs is mounted");
-  app.add_flag("--collector.pages,!--no-collector.pages", flags.collect_pages, "sweep pages (default on)");
+  CLI::Option* const pages =
+      app.add_flag("--collector.pages", flags.collect_pages, "sweep pages (default on)");
+  app.add_flag("--no-collector.pages", flags.no_collect_pages, "do not sweep pages")->excludes(pages);
   app.add_flag("--collector.disable-defaults", flags.disable_default_collectors,
                "run only collectors that are named");
   app.add_flag("--config.check", flags.check_config, "check the configuration and exit");
@@ -57,7 +59,8 @@ absl::StatusOr<Options> EffectiveOptions(const Flags& flags) {
   if (flags.log_format.has_value()) options.log.format = *flags.log_format;
   if (flags.procfs.has_value()) options.path.procfs = *flags.procfs;
   if (flags.sysfs.has_value()) options.path.sysfs = *flags.sysfs;
-  if (!flags.collect_pages.value_or(!flags.disable_default_collectors)) options.targets.clear();
+  const bool pages = flags.collect_pages || !flags.disable_default_collectors;
+  if (flags.no_collect_pages || !pages) options.targets.clear();
   return options;
 }
 

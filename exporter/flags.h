@@ -21,7 +21,8 @@ struct Flags {
   std::optional<std::string> procfs;
   std::optional<std::string> sysfs;
   bool disable_default_collectors = false;
-  std::optional<bool> collect_pages;
+  bool collect_pages = false;  // named, which matters with disable_default_collectors
+  bool no_collect_pages = false;
   bool check_config = false;
   uint64_t rounds = 0;  // 0: until stopped
 };

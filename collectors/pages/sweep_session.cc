@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kCpuBlockNanos = 10'000'000;
 constexpr int64_t kSpunWindowNanos = 1'000'000;
+constexpr int64_t kDistrustPauseNanos = 500'000;
 
 double Seconds(int64_t nanos) { return static_cast<double>(nanos) * 1e-9; }
 
@@ -76,6 +77,14 @@ absl::StatusOr<Instant> SweepSession::CoverAndReset(absl::Span<const PageRange> 
   return tracker_.Reset(IntersectRanges(ranges, coverage_.ranges));
 }
 
+// A mapping that appeared, grew or merged reads written as a whole once: such a look says nothing. Reading
+// the mappings costs too much for every look of the finest windows.
+bool SweepSession::DistrustsWritten() {
+  if (traits().atomic || Now() < distrust_due_nanos_) return false;
+  distrust_due_nanos_ = Now() + kDistrustPauseNanos;
+  return !IntersectRanges(written_, MergeRanges(tracker_.Distrusted())).empty();
+}
+
 absl::Status SweepSession::Look(absl::Span<const PageRange> ranges, absl::Span<const PageRange> carried,
                                 bool contiguous, RungRecorder* rung) {
   written_.clear();
@@ -93,6 +102,7 @@ absl::Status SweepSession::Look(absl::Span<const PageRange> ranges, absl::Span<c
   }
   if (!look.ok()) return look.status();
   facts.look = *look;
+  facts.discarded |= DistrustsWritten();
   const uint64_t hits = CountPages(written_);
   Charge(hits, Now() - begin);
   if (!carried.empty()) {

@@ -80,6 +80,7 @@ class SweepSession {
 
  private:
   absl::StatusOr<Instant> CoverAndReset(absl::Span<const PageRange> ranges);
+  bool DistrustsWritten();
   void Charge(uint64_t hits, int64_t call_nanos);
 
   PageTracker& tracker_;
@@ -97,6 +98,7 @@ class SweepSession {
   int64_t first_cpu_nanos_ = 0;
   int64_t block_cpu_nanos_ = 0;
   int64_t block_started_nanos_ = 0;
+  int64_t distrust_due_nanos_ = 0;
   double own_seconds_spent_ = 0;
 };
 

@@ -24,7 +24,7 @@ struct SweepCommand {
   size_t top = 40;
   OutputFormat format = OutputFormat::kTable;
   std::string procfs = "/proc";
-  std::string version;           // of the program, for the capture
+  std::string version;  // of the program, for the capture
 };
 
 // Sweeps and prints. SIGINT and SIGTERM end the sweep early and what was seen is printed. Exit status: 0

@@ -26,19 +26,12 @@ std::string RegionName(const SweepSample& sample, int region) {
   return found.name;
 }
 
-std::string WindowText(absl::Duration window) {
-  const double micros = absl::ToDoubleMicroseconds(window);
-  if (micros >= 1e6) return absl::StrFormat("%.3gs", micros / 1e6);
-  if (micros >= 1000) return absl::StrFormat("%.3gms", micros / 1000);
-  return absl::StrFormat("%.3gus", micros);
-}
-
 std::string RungsText(const std::vector<RungCount>& rungs) {
   std::string text;
   for (const RungCount& rung : rungs) {
     if (rung.looks == 0) continue;
-    absl::StrAppend(&text, text.empty() ? "" : " ", WindowText(rung.requested), ":", rung.hits, "/",
-                    rung.looks);
+    absl::StrAppend(&text, text.empty() ? "" : " ", WindowText(absl::ToDoubleSeconds(rung.requested)), ":",
+                    rung.hits, "/", rung.looks);
   }
   return text;
 }

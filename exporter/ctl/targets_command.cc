@@ -36,8 +36,8 @@ std::string TextOf(const Json& object, const char* key, size_t most) {
 std::string HitsText(const Json& rungs) {
   std::string text;
   for (const Json& rung : rungs) {
-    absl::StrAppendFormat(&text, "%s%.3gms:%.0f/%.0f", text.empty() ? "" : " ",
-                          NumberOf(rung, "window_seconds") * 1e3, NumberOf(rung, "hits"),
+    absl::StrAppendFormat(&text, "%s%s:%.0f/%.0f", text.empty() ? "" : " ",
+                          WindowText(NumberOf(rung, "window_seconds")), NumberOf(rung, "hits"),
                           NumberOf(rung, "looks"));
   }
   return text;

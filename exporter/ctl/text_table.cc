@@ -40,4 +40,11 @@ std::string PrintableText(const std::string& text, size_t most) {
   return safe;
 }
 
+std::string WindowText(double seconds) {
+  const double micros = seconds * 1e6;
+  if (micros >= 1e6) return absl::StrFormat("%.3gs", micros / 1e6);
+  if (micros >= 1000) return absl::StrFormat("%.3gms", micros / 1000);
+  return absl::StrFormat("%.3gus", micros);
+}
+
 }  // namespace mempulse

@@ -15,4 +15,7 @@ std::string PrintableText(const std::string& text, size_t most);
 // "5.02 Hz", "19.8 kHz"; "> 48 kHz" for a floor; "unbounded" when not finite.
 std::string FrequencyText(double hertz, bool floor);
 
+// A window's length: "2.77s", "20ms", "250us".
+std::string WindowText(double seconds);
+
 }  // namespace mempulse

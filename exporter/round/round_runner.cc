@@ -291,6 +291,7 @@ void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
   totals.effect.induced_faults += outcome.effect.induced_faults;
   totals.effect.huge_pages_split += outcome.effect.huge_pages_split;
   totals.effect.lock_seconds += outcome.effect.lock_seconds;
+  totals.effect.own_cpu_seconds += outcome.effect.own_cpu_seconds;
   CountObservations(outcome.observed_hertz, &totals);
   answers_unpublished_ = true;
   watched->gone = outcome.outcome == SweepOutcome::kExited;

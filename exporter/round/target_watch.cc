@@ -145,8 +145,10 @@ WatchOutcome TargetWatch::Sweep(const WatchRequest& request, const std::stop_tok
   sweep.target_seconds = request.group.sweep.budget * absl::ToDoubleSeconds(request.interval);
   sweep.own_seconds = sweep.target_seconds;
   sweep.seed = request.seed;
+  const int64_t cpu_before = ThreadCpuNanos();
   absl::StatusOr<mempulse::Sweep::Result> result = sweep_->Run(sweep, stop);
   outcome.effect = EffectSinceLast();
+  outcome.effect.own_cpu_seconds = static_cast<double>(ThreadCpuNanos() - cpu_before) * 1e-9;
   absl::Status end = result.ok() ? result->end : result.status();
   if (result.ok()) outcome.outcome = result->sample.outcome;
   const absl::StatusOr<Target::Change> change = target_->Check(host_);
