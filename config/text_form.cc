@@ -57,10 +57,14 @@ absl::Status CheckCgroupGlob(absl::string_view text) {
   }
   size_t at = 0;
   while (at < text.size()) {
-    at = text[at] == '[' ? SkipBrackets(text, at) : at + 1;
-    if (at == 0) return Refused(text, "is no glob: a \"[\" is not closed");
+    if (text[at] == '[') {
+      at = SkipBrackets(text, at);
+      if (at == 0) return Refused(text, "is no glob: a \"[\" is not closed");
+      continue;
+    }
+    at += text[at] == '\\' ? 2 : 1;
   }
-  return absl::OkStatus();
+  return at == text.size() ? absl::OkStatus() : Refused(text, "is no glob: it ends in a backslash");
 }
 
 absl::Status CheckTelemetryPath(absl::string_view text) {
@@ -86,7 +90,7 @@ const TextForm kFilePath = {"path", "", kMaxPathBytes, CheckAnything};
 const TextForm kAbsolutePath = {"absolute path", "^/", kMaxPathBytes, CheckAbsolutePath};
 const TextForm kComm = {"process name", "^.{1,15}$", kMaxPathBytes, CheckComm};
 const TextForm kRegexp = {"regular expression", "", 1024, CheckPatternText};
-const TextForm kCgroupGlob = {"glob", "^[/*]", kMaxPathBytes, CheckCgroupGlob};
+const TextForm kCgroupGlob = {"glob", "^[/*]", 1024, CheckCgroupGlob};
 const TextForm kListenAddress = {"address", "^([A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$", 270,
                                  CheckListenAddress};
 const TextForm kTelemetryPath = {"URL path", "^/[A-Za-z0-9/_.~-]+$", 128, CheckTelemetryPath};

@@ -63,7 +63,7 @@ TEST(LoadOptionsTest, EveryKeyReachesItsField) {
   group.comms = {"123", "yes", "exactly15bytes_"};
   group.exes = {"/usr/bin/a b"};
   group.command_lines = {"^/usr/bin/(a|b)+ --x=[[:digit:]]{1,3}\\.$"};
-  group.cgroups = {"/a/*/b?", "**/[!x]y", "/[]]"};
+  group.cgroups = {"/a/*/b?", "**/[!x]y", "/[]]", "/a\\[b"};
   group.children = true;
   group.exclude = {{2}, {"sh"}, {"/bin/sh"}, {"--help"}, {"/user.slice/**"}};
   group.max_processes = 3;
