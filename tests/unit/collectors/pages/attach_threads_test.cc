@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <initializer_list>
+#include <string>
+
 namespace mempulse {
 namespace {
 
@@ -68,11 +71,12 @@ TEST(AttachThreadsTest, RanksTheHarmlessFirst) {
 }
 
 TEST(AttachThreadsTest, OnlyCallsWithoutEffectAreStartedAgain) {
-  for (const int64_t call : {SYS_epoll_wait, SYS_epoll_pwait2, SYS_recvfrom, SYS_rt_sigtimedwait,
-                             SYS_semtimedop, SYS_io_getevents, SYS_io_uring_enter, SYS_read, SYS_accept4}) {
+  for (const int64_t call : std::initializer_list<int64_t>{
+           SYS_epoll_wait, SYS_epoll_pwait2, SYS_recvfrom, SYS_rt_sigtimedwait, SYS_semtimedop,
+           SYS_io_getevents, SYS_io_uring_enter, SYS_read, SYS_accept4}) {
     EXPECT_TRUE(IsSafeToRestart(call)) << call;
   }
-  for (const int64_t call : {SYS_close, SYS_dup2, SYS_execve, SYS_unlink, int64_t{-1}}) {
+  for (const int64_t call : std::initializer_list<int64_t>{SYS_close, SYS_dup2, SYS_execve, SYS_unlink, -1}) {
     EXPECT_FALSE(IsSafeToRestart(call)) << call;
   }
 }
