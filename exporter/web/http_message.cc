@@ -24,8 +24,6 @@ const char* ReasonPhrase(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
-    case 411:
-      return "Length Required";
     case 413:
       return "Content Too Large";
     case 500:

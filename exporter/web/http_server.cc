@@ -1,39 +1,34 @@
 #include "exporter/web/http_server.h"
 
-#include <civetweb.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <exception>
 #include <map>
-#include <mutex>
-#include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
-#include "exporter/web/connection_gate.h"
-#include "exporter/web/http_message.h"
-#include "exporter/web/listen_entries.h"
-#include "exporter/web/open_sockets.h"
+#include "collectors/host/errno_status.h"
+#include "collectors/host/unique_fd.h"
+#include "exporter/web/address_shares.h"
+#include "exporter/web/http_connection.h"
+#include "exporter/web/listen_sockets.h"
 #include "exporter/web/router.h"
+#include "exporter/web/slow_lane.h"
 
 namespace mempulse {
 namespace {
 
-constexpr int64_t kMillisecond = 1'000'000;
-constexpr int64_t kHeadNanos =
-    3000 * kMillisecond;  // from the connection, or the last reply, to a whole request
-constexpr int64_t kReplyNanos = 10000 * kMillisecond;  // from a whole request to the last byte of its reply
-constexpr std::chrono::milliseconds kCutInterval(250);
-constexpr int kFewestThreads = 64;
+constexpr int kPollMilliseconds = 100;  // how late a deadline may be noticed
+constexpr int kFewestConnections = 128;
 constexpr char kTurnedAway[] =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nX-Content-Type-Options: "
     "nosniff\r\n"
@@ -45,238 +40,188 @@ int64_t MonotonicNanos() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
-
-// civetweb decides by the same rule, and only it closes: this says it to the client.
-bool KeepsAlive(const mg_connection* connection, const mg_request_info& info) {
-  const char* header = mg_get_header(connection, "Connection");
-  if (header != nullptr) return absl::StrContains(absl::AsciiStrToLower(header), "keep-alive");
-  return OrEmpty(info.http_version) == "1.1";
-}
-
-bool HasBody(const mg_connection* connection, const mg_request_info& info) {
-  return info.content_length > 0 || mg_get_header(connection, "Transfer-Encoding") != nullptr;
-}
-
-ConnectionGate::Key KeyOf(const mg_request_info& info) {
-  return {info.remote_addr, info.remote_port, info.server_port};
-}
-
 }  // namespace
 
+// One thread polls all sockets. Everything it serves is in memory, so it never waits for anything else; only
+// a reload goes to the slow lane.
 class HttpServer::Impl {
  public:
-  Impl(WebOptions options, WebHandlers handlers)
-      : threads_(
-            std::max({kFewestThreads, options.max_requests + 24, 2 * options.max_connections_per_address})),
-        gate_(options.max_connections_per_address, threads_,
-              {[this] { return ListConnections(ports_copy()); },
-               [](int fd, bool turned_away) { ShutDownSocket(fd, turned_away ? kTurnedAway : ""); }}),
-        router_(std::move(options), std::move(handlers)) {}
+  Impl(WebOptions options, WebHandlers handlers, std::vector<ListenSocket> listeners, UniqueFd wake_read,
+       UniqueFd wake_write)
+      : shares_(options.max_connections_per_address, std::max({kFewestConnections, 2 * options.max_requests,
+                                                               2 * options.max_connections_per_address})),
+        router_(std::move(options), std::move(handlers)),
+        listeners_(std::move(listeners)),
+        wake_read_(std::move(wake_read)),
+        wake_write_(std::move(wake_write)),
+        lane_([this] { Wake(); }),
+        loop_([this](const std::stop_token& stop) { Run(stop); }) {}
 
   ~Impl() { Stop(); }
 
-  absl::Status Start(const std::vector<std::string>& entries);
-  void Stop();
-  std::vector<int> ports_copy() const {
-    absl::MutexLock lock(&mutex_);
-    return ports_;
+  void Stop() {
+    if (!loop_.joinable()) return;
+    loop_.request_stop();
+    Wake();
+    loop_.join();
   }
-  HttpCounts counts() const;
+
+  std::vector<int> ports() const {
+    std::vector<int> ports;
+    for (const ListenSocket& listener : listeners_) ports.push_back(listener.port);
+    return ports;
+  }
+
+  HttpCounts counts() const {
+    absl::MutexLock lock(&mutex_);
+    return counts_;
+  }
 
  private:
-  static Impl* Of(const mg_connection* connection) {
-    return static_cast<Impl*>(mg_get_user_data(mg_get_context(connection)));
+  void Wake() { (void)!write(wake_write_.get(), "x", 1); }
+  void Run(const std::stop_token& stop);
+  void Poll();
+  void AcceptAll(int listener);
+  void Admit(UniqueFd client, const std::string& address, int64_t now_nanos);
+  void Advance(uint64_t ticket, HttpConnection* connection, int64_t now_nanos);
+  void DeliverDone(int64_t now_nanos);
+  void CloseFinished(int64_t now_nanos);
+  std::optional<HttpReply> AnswerOrDefer(uint64_t ticket, const HttpRequest& request);
+  void CountReply(const HttpReply& reply) {
+    absl::MutexLock lock(&mutex_);
+    ++counts_.requests[{reply.handler, reply.status}];
   }
-  static int OnConnection(const mg_connection* connection, void** data);
-  static int OnRequest(mg_connection* connection);
-  static void OnRequestEnd(const mg_connection* connection, int status);
-  static int OnError(mg_connection* connection, int status, const char* message);
-  static void OnClosing(const mg_connection* connection);
-  static void OnClosed(const mg_connection* connection);
-  static int OnLog(const mg_connection* connection, const char* message);
+  void CountRefusal(ConnectionRefusal why) {
+    absl::MutexLock lock(&mutex_);
+    ++counts_.refused[static_cast<size_t>(why)];
+  }
 
-  HttpReply AnswerSafely(const HttpRequest& request);
-  void Write(mg_connection* connection, const HttpReply& reply, bool keep_alive, bool head_only);
-  void CutUntilStopped(const std::stop_token& stop);
-
-  const int threads_;
-  ConnectionGate gate_;
+  AddressShares shares_;
   Router router_;
-  mg_context* context_ = nullptr;
+  std::vector<ListenSocket> listeners_;
+  const UniqueFd wake_read_;
+  const UniqueFd wake_write_;
+  std::map<uint64_t, HttpConnection> connections_;
+  uint64_t last_ticket_ = 0;
+  bool out_of_descriptors_ = false;
   mutable absl::Mutex mutex_;
-  std::vector<int> ports_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::pair<std::string, int>, uint64_t> requests_ ABSL_GUARDED_BY(mutex_);
-  std::string startup_log_ ABSL_GUARDED_BY(mutex_);
-  std::mutex cutter_mutex_;
-  std::condition_variable_any cutter_wakes_;
-  std::jthread cutter_;
+  HttpCounts counts_ ABSL_GUARDED_BY(mutex_);
+  SlowLane lane_;
+  std::jthread loop_;  // last: it uses all of the above
 };
 
-int HttpServer::Impl::OnConnection(const mg_connection* connection, void** data) {
-  *data = nullptr;
-  Of(connection)->gate_.Admit(MonotonicNanos() + kHeadNanos);
-  return 0;
+void HttpServer::Impl::Run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) Poll();
+  connections_.clear();
+  for (ListenSocket& listener : listeners_) listener.fd.Reset();
 }
 
-int HttpServer::Impl::OnRequest(mg_connection* connection) {
-  Impl* const self = Of(connection);
-  const mg_request_info* info = mg_get_request_info(connection);
-  self->gate_.Extend(KeyOf(*info), MonotonicNanos() + kReplyNanos);
-  HttpRequest request;
-  request.method = OrEmpty(info->request_method);
-  request.path = OrEmpty(info->local_uri);
-  request.query = OrEmpty(info->query_string);
-  request.accept_encoding = OrEmpty(mg_get_header(connection, "Accept-Encoding"));
-  bool keep_alive = KeepsAlive(connection, *info);
-  if (HasBody(connection, *info)) {  // else civetweb would read it to its end, however slowly it comes
-    mg_disable_connection_keep_alive(connection);
-    keep_alive = false;
+void HttpServer::Impl::Poll() {
+  std::vector<pollfd> wanted = {{wake_read_.get(), POLLIN, 0}};
+  // Without a free descriptor accept fails at once, again and again: it waits for the next turn then.
+  const int16_t accepting = out_of_descriptors_ ? 0 : POLLIN;
+  out_of_descriptors_ = false;
+  for (const ListenSocket& listener : listeners_) wanted.push_back({listener.fd.get(), accepting, 0});
+  const size_t first_connection = wanted.size();
+  for (const auto& [ticket, connection] : connections_)
+    wanted.push_back({connection.fd(), connection.events(), 0});
+  poll(wanted.data(), wanted.size(), kPollMilliseconds);
+
+  const int64_t now_nanos = MonotonicNanos();
+  char woken[64];
+  while (read(wake_read_.get(), woken, sizeof(woken)) > 0) {
   }
-  const HttpReply reply = self->AnswerSafely(request);
-  self->Write(connection, reply, keep_alive, request.method == "HEAD");
-  return reply.status;
-}
-
-HttpReply HttpServer::Impl::AnswerSafely(const HttpRequest& request) {
-  try {
-    return router_.Answer(request);
-  } catch (const std::exception&) {  // out of memory: civetweb is C, nothing may pass through it
-    return TextReply(500, "internal error");
+  DeliverDone(now_nanos);
+  size_t at = first_connection;
+  for (auto& [ticket, connection] : connections_) {
+    if (wanted[at++].revents != 0) Advance(ticket, &connection, now_nanos);
   }
-}
-
-void HttpServer::Impl::Write(mg_connection* connection, const HttpReply& reply, bool keep_alive,
-                             bool head_only) {
-  const std::string head = RenderHead(reply, keep_alive);
-  const bool wrote = mg_write(connection, head.data(), head.size()) == static_cast<int>(head.size());
-  if (wrote && !head_only) mg_write(connection, reply.body->data(), reply.body->size());
-  absl::MutexLock lock(&mutex_);
-  ++requests_[{reply.handler, reply.status}];
-}
-
-void HttpServer::Impl::OnRequestEnd(const mg_connection* connection, int) {
-  if (const mg_request_info* info = mg_get_request_info(connection)) {
-    Of(connection)->gate_.Extend(KeyOf(*info), MonotonicNanos() + kHeadNanos);
+  for (size_t i = 1; i < first_connection; ++i) {
+    if (wanted[i].revents != 0) AcceptAll(wanted[i].fd);
   }
+  CloseFinished(now_nanos);
 }
 
-int HttpServer::Impl::OnError(mg_connection* connection, int status, const char* message) {
-  mg_disable_connection_keep_alive(connection);
-  Of(connection)->Write(connection, TextReply(status, message), /*keep_alive=*/false, /*head_only=*/false);
-  return 0;
-}
-
-void HttpServer::Impl::OnClosing(const mg_connection* connection) {
-  if (const mg_request_info* info = mg_get_request_info(connection))
-    Of(connection)->gate_.Closing(KeyOf(*info));
-}
-
-void HttpServer::Impl::OnClosed(const mg_connection* connection) {
-  if (const mg_request_info* info = mg_get_request_info(connection))
-    Of(connection)->gate_.Closed(KeyOf(*info));
-}
-
-int HttpServer::Impl::OnLog(const mg_connection* connection, const char* message) {
-  Impl* const self = Of(connection);
-  if (self == nullptr) return 1;
-  absl::MutexLock lock(&self->mutex_);
-  if (self->ports_.empty() && self->startup_log_.empty()) self->startup_log_ = message;
-  return 1;  // what a client does is no reason to log
-}
-
-absl::Status HttpServer::Impl::Start(const std::vector<std::string>& entries) {
-  const std::string ports = absl::StrJoin(entries, ",");
-  const std::string threads = absl::StrCat(threads_);
-  const char* options[] = {"listening_ports",
-                           ports.c_str(),
-                           "num_threads",
-                           threads.c_str(),
-                           "connection_queue",
-                           "512",
-                           "listen_backlog",
-                           "512",
-                           "request_timeout_ms",
-                           "2000",
-                           "keep_alive_timeout_ms",
-                           "1000",
-                           "enable_keep_alive",
-                           "yes",
-                           "tcp_nodelay",
-                           "1",
-                           "max_request_size",
-                           "8192",
-                           "decode_url",
-                           "no",
-                           "enable_auth_domain_check",
-                           "no",
-                           nullptr};
-  mg_callbacks callbacks = {};
-  callbacks.begin_request = OnRequest;
-  callbacks.end_request = OnRequestEnd;
-  callbacks.http_error = OnError;
-  callbacks.init_connection = OnConnection;
-  callbacks.connection_close = OnClosing;
-  callbacks.connection_closed = OnClosed;
-  callbacks.log_message = OnLog;
-  mg_init_library(0);
-  context_ = mg_start(&callbacks, this, options);
-  if (context_ == nullptr) {
-    mg_exit_library();
-    absl::MutexLock lock(&mutex_);
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", ports, ": ", startup_log_));
-  }
-  std::vector<mg_server_port> bound(entries.size());
-  const int count = mg_get_server_ports(context_, static_cast<int>(bound.size()), bound.data());
-  {
-    absl::MutexLock lock(&mutex_);
-    for (int i = 0; i < count; ++i) ports_.push_back(bound[static_cast<size_t>(i)].port);
-  }
-  cutter_ = std::jthread([this](const std::stop_token& stop) { CutUntilStopped(stop); });
-  return absl::OkStatus();
-}
-
-void HttpServer::Impl::CutUntilStopped(const std::stop_token& stop) {
-  std::unique_lock<std::mutex> lock(cutter_mutex_);
-  while (!cutter_wakes_.wait_for(lock, stop, kCutInterval, [&stop] { return stop.stop_requested(); })) {
-    gate_.Admit(MonotonicNanos() + kHeadNanos);
-    gate_.CutOverdue(MonotonicNanos());
+void HttpServer::Impl::AcceptAll(int listener) {
+  for (;;) {
+    sockaddr_storage peer = {};
+    socklen_t length = sizeof(peer);
+    UniqueFd client(
+        accept4(listener, reinterpret_cast<sockaddr*>(&peer), &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!client.valid()) {
+      out_of_descriptors_ |= errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (errno == ECONNABORTED || errno == EINTR) continue;
+      return;
+    }
+    char text[NI_MAXHOST] = {};
+    if (getnameinfo(reinterpret_cast<const sockaddr*>(&peer), length, text, sizeof(text), nullptr, 0,
+                    NI_NUMERICHOST) == 0) {
+      Admit(std::move(client), AddressKey(text), MonotonicNanos());
+    }
   }
 }
 
-void HttpServer::Impl::Stop() {
-  if (context_ == nullptr) return;
-  cutter_.request_stop();
-  cutter_.join();
-  // Without these two civetweb would notice only at the end of its waits, up to two seconds later.
-  for (const int fd : ListListeners(ports_copy())) ShutDownSocket(fd, "");
-  gate_.Shut();
-  mg_stop(context_);
-  mg_exit_library();
-  context_ = nullptr;
+void HttpServer::Impl::Admit(UniqueFd client, const std::string& address, int64_t now_nanos) {
+  if (!shares_.Enter(address)) {
+    CountRefusal(ConnectionRefusal::kAddressLimit);
+    (void)send(client.get(), kTurnedAway, sizeof(kTurnedAway) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return;
+  }
+  const int on = 1;
+  setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const uint64_t ticket = ++last_ticket_;
+  const auto at = connections_.try_emplace(ticket, std::move(client), address, now_nanos).first;
+  Advance(ticket, &at->second, now_nanos);  // the request is often there already
 }
 
-HttpCounts HttpServer::Impl::counts() const {
-  HttpCounts counts;
-  counts.refused = gate_.refused();
-  absl::MutexLock lock(&mutex_);
-  counts.requests = requests_;
-  return counts;
+void HttpServer::Impl::Advance(uint64_t ticket, HttpConnection* connection, int64_t now_nanos) {
+  connection->Advance(
+      now_nanos, [this, ticket](const HttpRequest& request) { return AnswerOrDefer(ticket, request); },
+      [this](const HttpReply& reply) { CountReply(reply); });
+}
+
+std::optional<HttpReply> HttpServer::Impl::AnswerOrDefer(uint64_t ticket, const HttpRequest& request) {
+  if (!router_.MayTakeLong(request)) return router_.Answer(request);
+  if (lane_.Start(ticket, [this, request] { return router_.Answer(request); })) return std::nullopt;
+  return TextReply(503, "a reload is running already");
+}
+
+void HttpServer::Impl::DeliverDone(int64_t now_nanos) {
+  for (SlowLane::Done& done : lane_.TakeDone()) {
+    const auto at = connections_.find(done.ticket);
+    if (at == connections_.end()) continue;
+    at->second.Complete(std::move(done.reply), now_nanos,
+                        [this](const HttpReply& reply) { CountReply(reply); });
+  }
+}
+
+void HttpServer::Impl::CloseFinished(int64_t now_nanos) {
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const HttpConnection& connection = at->second;
+    const bool overdue = connection.deadline_nanos() < now_nanos;
+    if (!connection.closed() && !overdue) {
+      ++at;
+      continue;
+    }
+    if (!connection.closed()) CountRefusal(ConnectionRefusal::kOverdue);
+    shares_.Leave(connection.address_key());
+    at = connections_.erase(at);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Create(WebOptions options, WebHandlers handlers) {
-  const absl::StatusOr<std::vector<std::string>> entries = ListenEntries(options.listen_addresses);
-  if (!entries.ok()) return entries.status();
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(handlers));
-  const absl::Status started = impl->Start(*entries);
-  if (!started.ok()) return started;
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+  absl::StatusOr<std::vector<ListenSocket>> listeners = OpenListenSockets(options.listen_addresses);
+  if (!listeners.ok()) return listeners.status();
+  int wake[2] = {-1, -1};
+  if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0) return ErrnoStatus("pipe2", "");
+  return std::unique_ptr<HttpServer>(new HttpServer(std::make_unique<Impl>(
+      std::move(options), std::move(handlers), *std::move(listeners), UniqueFd(wake[0]), UniqueFd(wake[1]))));
 }
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 void HttpServer::Stop() { impl_->Stop(); }
-std::vector<int> HttpServer::ports() const { return impl_->ports_copy(); }
+std::vector<int> HttpServer::ports() const { return impl_->ports(); }
 HttpCounts HttpServer::counts() const { return impl_->counts(); }
 
 }  // namespace mempulse

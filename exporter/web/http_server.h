@@ -32,8 +32,11 @@ struct WebHandlers {
   std::function<absl::Status()> reload;
 };
 
-// Serves the last snapshot over HTTP on its own threads, from Create until Stop or destruction. Thread-safe.
-// No client can keep another waiting: connections are counted by address, and one that is overdue is cut.
+// Serves the last snapshot over HTTP on a thread of its own, from Create until Stop or destruction.
+// Thread-safe. No client can keep another waiting: sockets never block, connections are counted by address
+// when they are accepted, and what is overdue is cut. Clients behind one NAT or proxy share an address and
+// its WebOptions::max_connections_per_address. Not civetweb: Debian's is built without IPv6, gives a thread
+// to each client, and tells neither address nor descriptor before a whole request has come.
 class HttpServer {
  public:
   // InvalidArgument for an address that does not parse, Unavailable (naming the address) when it cannot be
@@ -43,7 +46,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Cuts every connection and joins all threads; well under a second whatever clients do. Idempotent.
+  // Cuts every connection and joins the thread; at once, whatever clients do. A reload that runs is waited
+  // for on destruction. Idempotent.
   void Stop();
 
   // Ports really bound, in the order of the addresses (":0" takes a free one).

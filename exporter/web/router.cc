@@ -57,6 +57,10 @@ HttpReply SelectionReply(const Selection& selection, const Snapshot& snapshot) {
 Router::Router(WebOptions options, WebHandlers handlers)
     : options_(std::move(options)), handlers_(std::move(handlers)) {}
 
+bool Router::MayTakeLong(const HttpRequest& request) const {
+  return options_.reload_endpoint && request.method == "POST" && request.path == "/-/reload";
+}
+
 HttpReply Router::Answer(const HttpRequest& request) {
   struct Route {
     std::string path;
@@ -145,9 +149,7 @@ HttpReply Router::Targets() {
 
 HttpReply Router::Reload() {
   if (!options_.reload_endpoint) return TextReply(403, "reloading over HTTP is switched off");
-  if (!reloading_.TryLock()) return TextReply(503, "a reload is running already");
   const absl::Status status = handlers_.reload();
-  reloading_.Unlock();
   return status.ok() ? TextReply(200, "reloaded") : TextReply(400, std::string(status.message()));
 }
 
