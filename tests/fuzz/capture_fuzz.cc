@@ -1,4 +1,5 @@
-// libFuzzer's entry; always 0. Needs clang: configure with MEMPULSE_FUZZ and run as `capture_fuzz CORPUS_FOLDER`.
+// libFuzzer's entry; always 0. Needs clang: configure with MEMPULSE_FUZZ and run as `capture_fuzz
+// CORPUS_FOLDER`.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,8 +10,8 @@
 #include "exporter/analysis/invert_windows.h"
 #include "exporter/ctl/capture_file.h"
 
-// Any bytes are refused with a sentence or become a sample that can be analysed. Taken as a file and, because no
-// mutation finds a right checksum, as the payload inside one.
+// Any bytes are refused with a sentence or become a sample that can be analysed. Taken as a file and, because
+// no mutation finds a right checksum, as the payload inside one.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (mempulse::DecodeCapture(bytes).status().message().empty()) std::abort();
