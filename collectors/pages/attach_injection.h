@@ -17,6 +17,7 @@ struct InjectionPlan {
   int thread_pidfd = -1;  // of the thread where the kernel has those (6.9), else of the process
   int64_t stop_timeout_nanos = 0;
   int stage_fd = -1;
+  int cpu = -1;                // where the thread ran last; -1 unknown
   char task_path[256] = {};    // PROCFS/PID/task/TID
   char status_path[256] = {};  // PROCFS/PID/task/TID/status
 };

@@ -65,6 +65,8 @@ absl::StatusOr<AttachThread> ParseAttachThread(absl::string_view stat_text) {
     return absl::InvalidArgumentError("stat line is too short");
   }
   thread.state = (flags & kFlagExiting) != 0 ? 'X' : fields[0][0];
+  constexpr size_t kCpuField = 36;  // field 39 of the whole line
+  if (fields.size() > kCpuField && !absl::SimpleAtoi(fields[kCpuField], &thread.cpu)) thread.cpu = -1;
   thread.in_user_space_ever = (flags & (kFlagIoWorker | kFlagUserWorker | kFlagKernelThread)) == 0;
   return thread;
 }

@@ -17,6 +17,7 @@ struct AttachThread {
   char state = '?';
   bool in_user_space_ever =
       true;                  // false: a worker of the kernel (io_uring, vhost) that would never run a call
+  int cpu = -1;              // where it ran last; -1 unknown
   int64_t system_call = -1;  // number it is blocked in; -1 running or not readable
 };
 

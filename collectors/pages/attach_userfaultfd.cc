@@ -135,6 +135,7 @@ absl::StatusOr<InjectionReply> TryThread(const Host& host, const Target& target,
   if (*site == 0) return InjectionReply{.outcome = InjectionOutcome::kNoInstruction};
   InjectionPlan plan = MakePlan(host, target, thread.id, *site, options);
   const UniqueFd thread_pidfd = OpenThreadPidfd(thread.id);
+  plan.cpu = thread.cpu;
   plan.thread_pidfd = thread_pidfd.valid() ? thread_pidfd.get() : plan.process_pidfd;
   absl::StatusOr<InjectionResult> injected =
       RunInjectionProcess(plan, plan.stop_timeout_nanos + kInjectionNanos);

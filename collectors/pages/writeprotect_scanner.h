@@ -34,7 +34,7 @@ class WrittenScanner {
   absl::StatusOr<Instant> Scan(absl::Span<const ScanRange> ranges, bool reset,
                                std::vector<PageRange>* written);
 
-  // Time spent in the kernel so far: an upper bound for how long the target's lock was held.
+  // Time spent in scans so far, pauses included: an upper bound for how long the target's lock was held.
   double call_seconds() const { return call_seconds_; }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCpus = 256;
 constexpr int kThreads = 4;
-constexpr int kAttaches = 200;
+constexpr int kAttaches = 60;
 
 struct alignas(64) CpuCounter {
   uint64_t count;
@@ -65,17 +65,17 @@ void CountInSequences(VictimReport* report) {
   static CpuCounter counters[kCpus];
   std::atomic<uint64_t> raised{0};
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      uint64_t own = 0;
-      for (; !report->finish; ++own) {
-        RaiseCounter(OwnRseq(), counters);
-        if (own % 1024 == 0) ++report->rounds;
-      }
-      raised += own;
-    });
-  }
+  const auto raise = [&] {
+    uint64_t own = 0;
+    for (; !report->finish; ++own) {
+      RaiseCounter(OwnRseq(), counters);
+      if (own % 1024 == 0) ++report->rounds;
+    }
+    raised += own;
+  };
+  for (int i = 1; i < kThreads; ++i) threads.emplace_back(raise);
   report->ready = true;
+  raise();  // this thread too: one that slept would be the one that is stopped
   for (std::thread& thread : threads) thread.join();
   uint64_t counted = 0;
   for (const CpuCounter& counter : counters) counted += counter.count;
