@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collectors/host/privileges.h"
+#include "config/option_warnings.h"
 #include "exporter/build_info.h"
 #include "exporter/exporter.h"
 #include "exporter/flags.h"
@@ -53,8 +54,8 @@ int RunExporter(const Flags& flags, const Options& options) {
     log.Log(LogLevel::kError, "cannot start", {{"error", std::string(exporter.status().message())}});
     return 1;
   }
-  if (options.targets.empty()) {
-    log.Log(LogLevel::kWarn, "no targets are configured", {{"remedy", "name a file with --config.file"}});
+  for (const std::string& warning : OptionWarnings(options)) {
+    log.Log(LogLevel::kWarn, "doubtful configuration", {{"warning", warning}});
   }
   std::stop_source stop;
   std::thread signal_thread(HandleSignals, exporter->get(), &stop);
@@ -74,6 +75,7 @@ int Main(int argc, char** argv) {
     return 1;
   }
   if (parsed.flags.check_config) {
+    for (const std::string& warning : OptionWarnings(*options)) std::fprintf(stderr, "%s\n", warning.c_str());
     std::printf("%s is valid: %zu target group(s)\n", parsed.flags.config_file.c_str(),
                 options->targets.size());
     return 0;

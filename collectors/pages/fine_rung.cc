@@ -107,7 +107,8 @@ bool FineRung::DropDecided() {
   for (size_t i = 0; i < pages.size(); ++i) {
     if (recorder_.dropped(i)) continue;
     const uint32_t looks = recorder_.look_count(i);
-    const bool saturated = looks >= plan_.verdict_looks && pages[i].hits == looks;
+    const double needed = plan_.final_verdict ? looks : kLeavingRate * looks;
+    const bool saturated = looks >= plan_.verdict_looks && pages[i].hits >= needed;
     const bool tight = pages[i].hits >= kEnoughHits && pages[i].hits < kSaturatedRate * looks;
     if (saturated) saturated_.push_back(pages[i].address);
     if (saturated || tight) {

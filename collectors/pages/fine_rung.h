@@ -19,7 +19,8 @@ class FineRung {
     double seconds = 0;          // of the budget
     double burst_ratio = 0.05;   // of one CPU in any 100 ms
     int64_t until_nanos = 0;     // latest end
-    uint32_t verdict_looks = 0;  // hits in a row after which a page counts as saturated
+    uint32_t verdict_looks = 0;  // fewest looks before a page is judged
+    bool final_verdict = false;  // saturated means hit every time: what this rung says is published as it is
   };
   // `pool`: candidates, ascending. `wide` may be null (a tracker that cannot reset a range).
   FineRung(SweepSession* session, WideRung* wide, const Plan& plan, std::vector<uint64_t> pool);

@@ -1,6 +1,7 @@
 #include "collectors/pages/sweep.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "collectors/pages/fine_rung.h"
@@ -25,6 +26,12 @@ constexpr int kScoutWindows = 10;  // wide windows in one scout window
 double WeightOf(absl::Duration window) {
   if (window >= absl::Milliseconds(1)) return 3;
   return window >= absl::Microseconds(200) ? 2.5 : 1;
+}
+
+// Windows that are spun for take a whole CPU of ours.
+int64_t LongestNanos(absl::Duration window) {
+  if (window >= absl::Milliseconds(1)) return std::numeric_limits<int64_t>::max();
+  return window >= absl::Microseconds(200) ? 1'000'000'000 : 300'000'000;
 }
 
 WideMeans MeansOf(const SweepRequest& request) {
@@ -228,6 +235,7 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
   const SweepOptions& options = session->request().options;
   const std::vector<absl::Duration> windows = FineWindows(options, session->traits());
   WideRung* const beside = session->traits().resets_range ? wide : nullptr;
+  const uint32_t promotion = session->traits().sees_restores ? kPromotionLooks : kBlindPromotionLooks;
   double weights = 0;
   for (const absl::Duration window : windows) weights += WeightOf(window);
   std::vector<uint64_t> pool = wide->candidates();
@@ -239,10 +247,10 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     const double left = session->budget().left() * (beside != nullptr ? 0.7 : 1);
     const bool verdict = window == windows.back() || window == options.ceiling_window;
     const int64_t now = session->Now();
+    const int64_t share = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
     FineRung rung(session, beside,
                   {window, std::max(0.0, left) * weight, options.burst_limit,
-                   now + static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight),
-                   verdict ? kVerdictLooks : kPromotionLooks},
+                   now + std::min(share, LongestNanos(window)), verdict ? kVerdictLooks : promotion, verdict},
                   std::move(pool));
     const absl::StatusOr<bool> more = rung.Run();
     pool = rung.Saturated();

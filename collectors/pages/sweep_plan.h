@@ -12,11 +12,16 @@ namespace mempulse {
 inline constexpr double kWideLooks = 60;
 // Looks after which a page that was hit in all of them goes on to the next rung.
 inline constexpr uint32_t kPromotionLooks = 10;
+// The same where writes can stay unseen, so that two rungs contradict each other clearly.
+inline constexpr uint32_t kBlindPromotionLooks = 20;
 // The same on the reference rung and on the last one, whose verdict is final.
 inline constexpr uint32_t kVerdictLooks = 24;
 // Hits after which a page's frequency is tight enough and its faults are better spent on others.
 inline constexpr uint32_t kEnoughHits = 250;
-// Hit rate above which a page that was not hit every time goes on to the next rung too.
+// Hit rate above which a page leaves a rung for the next one while the rung runs: the rest of its looks would
+// say little.
+inline constexpr double kLeavingRate = 0.9;
+// Hit rate above which a page that stayed to the end is looked at on the next rung too.
 inline constexpr double kSaturatedRate = 0.85;
 
 struct WidePlan {

@@ -12,8 +12,6 @@ namespace {
 
 constexpr uint64_t kPartPages = 65536;
 constexpr size_t kPartRanges = 2048;
-// Only clear cases leave: a page that stays keeps the longest observation.
-constexpr double kLeavingRate = 0.9;
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "config/load_options.h"
+#include "config/option_warnings.h"
 #include "exporter/build_info.h"
 #include "exporter/ctl/doctor_facts.h"
 #include "exporter/ctl/doctor_report.h"
@@ -116,6 +117,7 @@ int RunCheckConfig(const std::string& file) {
     std::fprintf(stderr, "%s\n", std::string(options.status().message()).c_str());
     return 1;
   }
+  for (const std::string& warning : OptionWarnings(*options)) std::fprintf(stderr, "%s\n", warning.c_str());
   std::printf("%s is valid: %zu target group(s)\n", file.c_str(), options->targets.size());
   return 0;
 }
