@@ -249,7 +249,7 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     const int64_t now = session->Now();
     const int64_t share = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
     FineRung rung(session, beside,
-                  {window, std::max(0.0, left) * weight, options.burst_limit,
+                  {window, std::max(0.0, left) * weight, session->burst_ratio(),
                    now + std::min(share, LongestNanos(window)), verdict ? kVerdictLooks : promotion, verdict},
                   std::move(pool));
     const absl::StatusOr<bool> more = rung.Run();

@@ -1,6 +1,7 @@
 #include "collectors/pages/sweep_session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "collectors/pages/range_set.h"
@@ -15,7 +16,14 @@ constexpr int64_t kDistrustPauseNanos = 500'000;
 
 double Seconds(int64_t nanos) { return static_cast<double>(nanos) * 1e-9; }
 
+// A tracker that only reads costs the target no faults: what counts then is our own time.
+bool HitsAreFree(const PageTracker& tracker) { return tracker.traits().target_seconds_per_hit <= 0; }
+
 }  // namespace
+
+double SweepSession::burst_ratio() const {
+  return HitsAreFree(tracker_) ? request_.own_burst : request_.options.burst_limit;
+}
 
 SweepSession::SweepSession(PageTracker& tracker, Clock& clock, const SweepTarget& target,
                            const SweepRequest& request, std::stop_token stop)
@@ -27,7 +35,8 @@ SweepSession::SweepSession(PageTracker& tracker, Clock& clock, const SweepTarget
       started_nanos_(clock.MonotonicNanos()),
       ends_nanos_(started_nanos_ +
                   absl::ToInt64Nanoseconds(std::min(request.spread, request.options.target_time_limit))),
-      budget_(request.target_seconds, request.options.burst_limit, started_nanos_),
+      budget_(HitsAreFree(tracker) ? request.own_seconds : request.target_seconds, burst_ratio(),
+              started_nanos_),
       random_(request.seed),
       block_started_nanos_(started_nanos_) {
   const absl::StatusOr<int64_t> cpu = target.cpu_nanos();
@@ -40,7 +49,10 @@ absl::Status SweepSession::Cover() {
   mappings_ = *std::move(mappings);
   const CoverOptions options{request_.options.include_shared, request_.options.include_huge,
                              request_.options.max_pages};
-  absl::StatusOr<Coverage> coverage = tracker_.Cover(mappings_, options);
+  std::vector<Mapping> writable;
+  std::copy_if(mappings_.begin(), mappings_.end(), std::back_inserter(writable),
+               [](const Mapping& mapping) { return mapping.writable; });
+  absl::StatusOr<Coverage> coverage = tracker_.Cover(writable, options);
   if (!coverage.ok()) return coverage.status();
   coverage_ = *std::move(coverage);
   return absl::OkStatus();
@@ -59,9 +71,9 @@ bool SweepSession::WaitUntil(int64_t deadline_nanos, bool precise) {
 
 void SweepSession::Charge(uint64_t hits, int64_t call_nanos) {
   const double call = Seconds(call_nanos);
-  const bool free_hits = traits().target_seconds_per_hit <= 0;
   own_seconds_spent_ += call;
-  budget_.Spend(free_hits ? call : static_cast<double>(hits) * traits().target_seconds_per_hit, Now());
+  budget_.Spend(HitsAreFree(tracker_) ? call : static_cast<double>(hits) * traits().target_seconds_per_hit,
+                Now());
 }
 
 absl::StatusOr<Instant> SweepSession::Reset(absl::Span<const PageRange> ranges) {

@@ -31,10 +31,11 @@ struct SweepRequest {
   absl::Duration spread = absl::Seconds(6);  // time over which the looks are spread
   double target_seconds = 0.15;              // CPU of the target that may go into faults of our making
   double own_seconds = 0.5;                  // CPU of ours
-  uint64_t seed = 1;                         // of the draws and the jitter
-  bool record_hits = false;                  // keep every hit of every look (captures)
-  std::vector<PageRange> only;               // when not empty: nothing but these pages is looked at
-  bool open_gap = true;                      // reset at the end, so that the pause is the next sweep's gap
+  double own_burst = 0.05;      // of one CPU of ours in any 100 ms, where hits cost the target nothing
+  uint64_t seed = 1;            // of the draws and the jitter
+  bool record_hits = false;     // keep every hit of every look (captures)
+  std::vector<PageRange> only;  // when not empty: nothing but these pages is looked at
+  bool open_gap = true;         // reset at the end, so that the pause is the next sweep's gap
 };
 
 // The running state of one sweep that every rung shares: budget, clock, CPU gate, coverage. Not thread-safe.
@@ -47,13 +48,15 @@ class SweepSession {
   const TrackerTraits& traits() const { return tracker_.traits(); }
   const SweepRequest& request() const { return request_; }
   FaultBudget& budget() { return budget_; }
+  // Share of a CPU (the target's, or ours where hits are free) that looks may take in any 100 ms.
+  double burst_ratio() const;
   const Coverage& coverage() const { return coverage_; }
   const std::vector<Mapping>& mappings() const { return mappings_; }
   int64_t Now() { return clock_.MonotonicNanos(); }
   int64_t started_nanos() const { return started_nanos_; }
   int64_t ends_nanos() const { return ends_nanos_; }
 
-  // Reads the mappings and covers them.
+  // Reads the mappings and covers those that can be written.
   absl::Status Cover();
 
   // A requested window, jittered.

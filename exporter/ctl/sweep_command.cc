@@ -76,6 +76,7 @@ absl::StatusOr<SweepRequest> RequestOf(const SweepCommand& command) {
   request.options.include_huge = command.include_huge;
   request.target_seconds = command.budget * absl::ToDoubleSeconds(command.duration);
   request.own_seconds = absl::ToDoubleSeconds(command.duration) / 2;
+  request.own_burst = 1;
   request.seed = static_cast<uint64_t>(absl::ToUnixNanos(absl::Now()));
   request.record_hits = !command.capture_file.empty();
   request.open_gap = false;

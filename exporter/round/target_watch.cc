@@ -144,6 +144,7 @@ WatchOutcome TargetWatch::Sweep(const WatchRequest& request, const std::stop_tok
   sweep.spread = request.spread;
   sweep.target_seconds = request.group.sweep.budget * absl::ToDoubleSeconds(request.interval);
   sweep.own_seconds = sweep.target_seconds;
+  sweep.own_burst = request.group.sweep.burst_limit;
   sweep.seed = request.seed;
   const int64_t cpu_before = ThreadCpuNanos();
   absl::StatusOr<mempulse::Sweep::Result> result = sweep_->Run(sweep, stop);
