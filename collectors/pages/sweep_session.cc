@@ -121,7 +121,7 @@ absl::Status SweepSession::Look(absl::Span<const PageRange> ranges, absl::Span<c
     written_.insert(written_.end(), carried.begin(), carried.end());
     written_ = MergeRanges(std::move(written_));
   }
-  rung->sample().induced_faults += hits;
+  if (!HitsAreFree(tracker_)) rung->sample().induced_faults += hits;
   rung->Close(facts, written_);
   return absl::OkStatus();
 }

@@ -300,6 +300,7 @@ void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
 GroupReport RoundRunner::ReportGroup(const TargetGroupOptions& options) const {
   GroupReport group;
   group.name = options.name;
+  group.budget = options.sweep.budget;
   if (const auto found = found_.find(options.name); found != found_.end()) {
     group.matched = found->second.matched;
     group.problems = found->second.problems;
