@@ -60,7 +60,8 @@ absl::StatusOr<uint64_t> FindSyscallInstruction(const Host& host, pid_t pid,
       if (address != 0) return address;
     }
   }
-  return uint64_t{0};
+  if (budget == kMostRead) return uint64_t{0};
+  return absl::UnavailableError("architecture: no syscall instruction in the target's executable memory");
 }
 
 }  // namespace mempulse

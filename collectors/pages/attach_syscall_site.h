@@ -12,8 +12,8 @@
 namespace mempulse {
 
 // Address of a `syscall` instruction in the target's executable memory: the vdso's first, then one of the C
-// library, then any. 0 when there is none in the first 16 MiB looked at (or the process is just being
-// replaced). Reads /proc/PID/mem.
+// library, then any. Unavailable when the first 16 MiB hold none. 0 when nothing could be read at these
+// addresses: the process is being replaced (exec) or ends. Reads /proc/PID/mem.
 absl::StatusOr<uint64_t> FindSyscallInstruction(const Host& host, pid_t pid,
                                                 absl::Span<const Mapping> mappings);
 

@@ -70,7 +70,7 @@ absl::Status StatusOf(const Host& host, const InjectionReply& reply) {
     case InjectionOutcome::kNot64Bit:
       return absl::UnavailableError("architecture: the target runs 32-bit code");
     case InjectionOutcome::kNoInstruction:
-      return absl::UnavailableError("architecture: no syscall instruction in the target's executable memory");
+      return absl::DeadlineExceededError("the target's code kept changing during the attach");
     case InjectionOutcome::kRefusedInTarget:
       return absl::UnavailableError(WhyRefusedInTarget(reply.error));
     case InjectionOutcome::kCopyRefused:

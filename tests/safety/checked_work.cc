@@ -16,6 +16,8 @@ CheckedWork::CheckedWork(uint64_t pages) : words_(pages * 4096 / sizeof(uint64_t
   expected_ = Sum();
 }
 
+CheckedWork::~CheckedWork() { munmap(memory_, words_ * sizeof(uint64_t)); }
+
 uint64_t CheckedWork::Sum() {
   uint64_t sum = 0;
   double real = 1;

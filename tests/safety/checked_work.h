@@ -12,6 +12,9 @@ namespace mempulse {
 class CheckedWork {
  public:
   explicit CheckedWork(uint64_t pages);
+  CheckedWork(const CheckedWork&) = delete;
+  CheckedWork& operator=(const CheckedWork&) = delete;
+  ~CheckedWork();
   void Round(VictimReport* report);
 
  private:
