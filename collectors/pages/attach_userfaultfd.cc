@@ -25,6 +25,9 @@
 namespace mempulse {
 namespace {
 
+constexpr int kRefusalsBelieved =
+    3;  // a process in the middle of an exec refuses what it allows a moment later
+
 // Beyond the time a thread may take to stop: the calls in it, on a machine with more work than CPUs.
 constexpr int64_t kInjectionNanos = 5'000'000'000;
 
@@ -88,7 +91,6 @@ bool IsInTransit(InjectionOutcome outcome) {
 
 // What may end otherwise with another thread or a moment later.
 bool WorthAnotherTry(InjectionOutcome outcome, int attempt) {
-  constexpr int kRefusalsBelieved = 3;
   if (outcome == InjectionOutcome::kTraceRefused) return attempt + 1 < kRefusalsBelieved;
   return IsInTransit(outcome) || outcome == InjectionOutcome::kInsideRseq ||
          outcome == InjectionOutcome::kNotStopped || outcome == InjectionOutcome::kDispatch ||
@@ -172,11 +174,12 @@ absl::StatusOr<AttachResult> AttachUserfaultfd(const Host& host, const Target& t
     }
     const AttachThread& thread = (*threads)[static_cast<size_t>(attempt) % threads->size()];
     const absl::StatusOr<InjectionReply> reply = TryThread(host, target, thread, options, &result);
-    if (!reply.ok()) return reply.status();
-    last = StatusOf(host, *reply);
+    last = reply.ok() ? StatusOf(host, *reply) : reply.status();
     if (last.ok()) return result;
-    if (!WorthAnotherTry(reply->outcome, attempt)) return last;
-    if (IsInTransit(reply->outcome)) absl::SleepFor(pause);
+    const bool again = reply.ok() ? WorthAnotherTry(reply->outcome, attempt)
+                                  : absl::IsUnavailable(last) && attempt + 1 < kRefusalsBelieved;
+    if (!again) return last;
+    if (!reply.ok() || IsInTransit(reply->outcome)) absl::SleepFor(pause);
   }
   if (PidfdHasExited(target.pidfd())) return absl::NotFoundError("the target has ended");
   return last;
