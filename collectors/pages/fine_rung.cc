@@ -1,6 +1,7 @@
 #include "collectors/pages/fine_rung.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "collectors/pages/range_set.h"
@@ -12,6 +13,10 @@ namespace {
 // A system call for each lone page costs more than walking a few of its neighbours.
 constexpr uint64_t kJoinPages = 8;
 constexpr int64_t kWideHeadroomNanos = 200'000;
+// A witness must see the target through many of the scheduler's slices of a few milliseconds.
+constexpr int64_t kWitnessNanos = 150'000'000;
+constexpr uint32_t kWitnessLooks = 100;
+constexpr uint32_t kFewestHits = 3;
 
 double DrawShare(const TrackerTraits& traits, const FineRung::Plan& plan, uint64_t pages,
                  double duration_seconds) {
@@ -24,6 +29,10 @@ double DrawShare(const TrackerTraits& traits, const FineRung::Plan& plan, uint64
   return FinePageShare(pages, traits, means);
 }
 
+uint64_t SeedOf(const SweepSession& session, const FineRung::Plan& plan) {
+  return session.request().seed + static_cast<uint64_t>(absl::ToInt64Nanoseconds(plan.window));
+}
+
 std::vector<uint64_t> Draw(const std::vector<uint64_t>& pool, double share, uint64_t seed) {
   const std::vector<PageRange> drawn = DrawPages(RangesOfPages(pool), share, seed);
   std::vector<uint64_t> members;
@@ -34,22 +43,37 @@ std::vector<uint64_t> Draw(const std::vector<uint64_t>& pool, double share, uint
   return members;
 }
 
+// Few enough that their lone pages do not stretch the windows of the others.
+std::vector<uint64_t> DrawWitnesses(const std::vector<uint64_t>& read, const FineRung::Plan& plan,
+                                    uint64_t seed) {
+  const double most = plan.window >= absl::Microseconds(200) ? 32 : 8;
+  return Draw(read, std::min(1.0, most / std::max(1.0, static_cast<double>(read.size()))), seed);
+}
+
+std::vector<PageRange> RangesOf(const std::vector<uint64_t>& members,
+                                const std::vector<uint64_t>& witnesses) {
+  std::vector<uint64_t> all;
+  std::merge(members.begin(), members.end(), witnesses.begin(), witnesses.end(), std::back_inserter(all));
+  return RangesOfPages(all, kJoinPages);
+}
+
 }  // namespace
 
-FineRung::FineRung(SweepSession* session, WideRung* wide, const Plan& plan, std::vector<uint64_t> pool)
+FineRung::FineRung(SweepSession* session, WideRung* wide, const Plan& plan, Pages from_above)
     : session_(session),
       wide_(wide),
       plan_(plan),
-      page_share_(DrawShare(session->traits(), plan, pool.size(),
+      page_share_(DrawShare(session->traits(), plan, from_above.saturated.size(),
                             static_cast<double>(plan.until_nanos - session->Now()) * 1e-9)),
-      members_(page_share_ > 0 ? Draw(pool, page_share_, session->request().seed ^ pool.size())
-                               : std::vector<uint64_t>()),
-      ranges_(RangesOfPages(members_, kJoinPages)),
-      recorder_(plan.window, RangesOfPages(members_), session->request().record_hits) {
+      members_(Draw(from_above.saturated, page_share_, SeedOf(*session, plan))),
+      witnesses_(DrawWitnesses(from_above.read, plan, SeedOf(*session, plan))),
+      ranges_(RangesOf(members_, witnesses_)),
+      recorder_(plan.window, MergeRanges(ranges_), session->request().record_hits) {
   recorder_.NameMembers(members_);
+  recorder_.NameWitnesses(witnesses_);
   RungSample& sample = recorder_.sample();
   sample.page_share = page_share_;
-  sample.eligible_pages = pool.size();
+  sample.eligible_pages = from_above.saturated.size();
   sample.cut_by_budget = page_share_ < 1;
 }
 
@@ -60,11 +84,11 @@ absl::Status FineRung::LookNow(bool contiguous) {
 }
 
 absl::StatusOr<bool> FineRung::Run() {
-  if (members_.empty()) return true;
+  if (members_.empty() && witnesses_.empty()) return true;
   if (absl::Status opened = LookNow(true); !opened.ok()) return opened;
-  const int64_t began = session_->Now();
+  began_nanos_ = session_->Now();
   const absl::StatusOr<bool> went_on = RunLooks();
-  const double active = static_cast<double>(session_->Now() - began) * 1e-9;
+  const double active = static_cast<double>(session_->Now() - began_nanos_) * 1e-9;
   RungSample& sample = recorder_.sample();
   if (active > 0) sample.hits_per_second = static_cast<double>(sample.induced_faults) / active;
   return went_on;
@@ -100,37 +124,47 @@ absl::StatusOr<bool> FineRung::RunLooks() {
   return true;
 }
 
+bool FineRung::IsDecided(size_t page) const {
+  const PageHits& hits = recorder_.pages()[page];
+  const uint32_t looks = recorder_.look_count(page);
+  if (looks < plan_.verdict_looks) return false;
+  if (hits.witness) {
+    const bool long_enough = session_->Now() - began_nanos_ >= kWitnessNanos && looks >= kWitnessLooks;
+    return long_enough || hits.hits >= kEnoughHits;
+  }
+  const bool tight = hits.hits >= kEnoughHits && hits.hits < kSaturatedRate * looks;
+  return tight || hits.hits >= (plan_.final_verdict ? looks : kLeavingRate * looks);
+}
+
 bool FineRung::DropDecided() {
   std::vector<uint64_t> open;
   bool dropped = false;
-  const std::vector<PageHits>& pages = recorder_.pages();
-  for (size_t i = 0; i < pages.size(); ++i) {
+  for (size_t i = 0; i < recorder_.pages().size(); ++i) {
     if (recorder_.dropped(i)) continue;
-    const uint32_t looks = recorder_.look_count(i);
-    const double needed = plan_.final_verdict ? looks : kLeavingRate * looks;
-    const bool saturated = looks >= plan_.verdict_looks && pages[i].hits >= needed;
-    const bool tight = pages[i].hits >= kEnoughHits && pages[i].hits < kSaturatedRate * looks;
-    if (saturated) saturated_.push_back(pages[i].address);
-    if (saturated || tight) {
-      recorder_.Drop(pages[i].address);
+    const uint64_t address = recorder_.pages()[i].address;
+    if (IsDecided(i)) {
+      recorder_.Drop(address);
       dropped = true;
     } else {
-      open.push_back(pages[i].address);
+      open.push_back(address);
     }
   }
+  std::sort(open.begin(), open.end());
   if (dropped) ranges_ = RangesOfPages(open, kJoinPages);
   return !open.empty();
 }
 
-std::vector<uint64_t> FineRung::Saturated() const {
-  std::vector<uint64_t> saturated = saturated_;
-  const std::vector<PageHits>& pages = recorder_.pages();
-  for (size_t i = 0; i < pages.size(); ++i) {
-    const bool fast = pages[i].hits > kSaturatedRate * recorder_.look_count(i);
-    if (!recorder_.dropped(i) && pages[i].hits > 0 && fast) saturated.push_back(pages[i].address);
+FineRung::Pages FineRung::Verdicts() const {
+  Pages verdicts;
+  for (size_t i = 0; i < recorder_.pages().size(); ++i) {
+    const PageHits& page = recorder_.pages()[i];
+    if (page.witness || page.hits < kFewestHits) continue;
+    const bool saturated = page.hits > kSaturatedRate * recorder_.look_count(i);
+    (saturated ? verdicts.saturated : verdicts.read).push_back(page.address);
   }
-  std::sort(saturated.begin(), saturated.end());
-  return saturated;
+  std::sort(verdicts.saturated.begin(), verdicts.saturated.end());
+  std::sort(verdicts.read.begin(), verdicts.read.end());
+  return verdicts;
 }
 
 RungSample FineRung::Finish() && { return std::move(recorder_).Finish(); }

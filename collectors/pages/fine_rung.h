@@ -22,14 +22,18 @@ class FineRung {
     uint32_t verdict_looks = 0;  // fewest looks before a page is judged
     bool final_verdict = false;  // saturated means hit every time: what this rung says is published as it is
   };
-  // `pool`: candidates, ascending. `wide` may be null (a tracker that cannot reset a range).
-  FineRung(SweepSession* session, WideRung* wide, const Plan& plan, std::vector<uint64_t> pool);
+  // What a rung hands to the next one; ascending and disjoint.
+  struct Pages {
+    std::vector<uint64_t> saturated;  // candidates
+    std::vector<uint64_t> read;       // their rate was read here: a few of them are to be confirmed
+  };
+  // `wide` may be null (a tracker that cannot reset a range).
+  FineRung(SweepSession* session, WideRung* wide, const Plan& plan, Pages from_above);
 
   // False when the sweep must end. A pool too dear even for a handful gives an empty sample marked
   // cut_by_budget.
   absl::StatusOr<bool> Run();
-  // The drawn pages that are still saturated: the pool of the next rung. Ascending.
-  std::vector<uint64_t> Saturated() const;
+  Pages Verdicts() const;
   RungSample Finish() &&;
 
  private:
@@ -37,15 +41,17 @@ class FineRung {
   absl::Status LookNow(bool contiguous);
   // Takes out pages whose verdict is in; false when none is left.
   bool DropDecided();
+  bool IsDecided(size_t page) const;
 
   SweepSession* session_;
   WideRung* wide_;
   Plan plan_;
   double page_share_;
   std::vector<uint64_t> members_;
+  std::vector<uint64_t> witnesses_;
   std::vector<PageRange> ranges_;
   RungRecorder recorder_;
-  std::vector<uint64_t> saturated_;
+  int64_t began_nanos_ = 0;
 };
 
 }  // namespace mempulse

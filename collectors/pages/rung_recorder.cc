@@ -48,6 +48,11 @@ void RungRecorder::NameMembers(absl::Span<const uint64_t> addresses) {
   for (const uint64_t address : addresses) AddPage(address);
 }
 
+void RungRecorder::NameWitnesses(absl::Span<const uint64_t> addresses) {
+  NameMembers(addresses);
+  for (const uint64_t address : addresses) sample_.pages[index_.at(address)].witness = true;
+}
+
 uint32_t RungRecorder::look_count(size_t page) const {
   return dropped_[page] ? sample_.pages[page].look_count : static_cast<uint32_t>(sample_.looks.size());
 }

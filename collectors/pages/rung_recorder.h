@@ -19,6 +19,8 @@ class RungRecorder {
 
   // Lists these pages even when they are never hit; from then on no other page is recorded.
   void NameMembers(absl::Span<const uint64_t> addresses);
+  // The same for pages that only confirm what the rung above read.
+  void NameWitnesses(absl::Span<const uint64_t> addresses);
 
   // The reset that opens the next window.
   void Open(const Instant& reset) { open_ = reset; }

@@ -201,7 +201,8 @@ absl::StatusOr<Sweep::Population> Sweep::ChoosePopulation(SweepSession* session,
   if (!certain) {
     const absl::StatusOr<double> hit_share = PilotHitShare(session, population.ranges);
     if (!hit_share.ok()) return hit_share.status();
-    const double share = WidePageShare(pages, *hit_share, tracker_.traits(), means);
+    const double share =
+        WidePageShare({pages, population.ranges.size(), *hit_share}, tracker_.traits(), means);
     if (share < 1) population.ranges = DrawPages(population.ranges, share, request.seed);
     population.share *= share;
   }
@@ -238,9 +239,9 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
   const uint32_t promotion = session->traits().sees_restores ? kPromotionLooks : kBlindPromotionLooks;
   double weights = 0;
   for (const absl::Duration window : windows) weights += WeightOf(window);
-  std::vector<uint64_t> pool = wide->candidates();
+  FineRung::Pages pages{wide->candidates(), {}};
   for (const absl::Duration window : windows) {
-    if (pool.empty()) break;
+    if (pages.saturated.empty() && pages.read.empty()) break;
     const double weight = WeightOf(window) / weights;
     weights -= WeightOf(window);
     // The wide rung beside needs its part of what is left.
@@ -251,9 +252,9 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     FineRung rung(session, beside,
                   {window, std::max(0.0, left) * weight, session->burst_ratio(),
                    now + std::min(share, LongestNanos(window)), verdict ? kVerdictLooks : promotion, verdict},
-                  std::move(pool));
+                  std::move(pages));
     const absl::StatusOr<bool> more = rung.Run();
-    pool = rung.Saturated();
+    pages = rung.Verdicts();
     sample->rungs.push_back(std::move(rung).Finish());
     if (!more.ok() || !*more) return more;
   }

@@ -27,17 +27,21 @@ WidePlan PlanWalk(uint64_t pages, const TrackerTraits& traits, const WideMeans& 
   return plan;
 }
 
-double WidePageShare(uint64_t pages, double hit_share, const TrackerTraits& traits, const WideMeans& means) {
-  const double hits = static_cast<double>(pages) * hit_share;
+double WidePageShare(const WidePopulation& population, const TrackerTraits& traits, const WideMeans& means) {
+  const double hits = static_cast<double>(population.pages) * population.hit_share;
   const double hit_seconds = traits.target_seconds_per_hit * hits;
   // All pages stay for the looks that may saturate them, about half of them for the rest.
   const double looks = kPromotionLooks + (kWideLooks - kPromotionLooks) / 2;
   const double by_total = Share(means.target_seconds, hit_seconds * looks);
   const double by_burst = Share(means.burst_ratio * means.window_seconds, hit_seconds);
-  const double look_seconds =
-      static_cast<double>(pages) * (traits.seconds_per_page_looked + traits.seconds_per_call);
-  const double by_own = Share(means.own_seconds, look_seconds * kWideLooks);
-  return std::min({by_total, by_burst, by_own});
+  const double by_target = std::min(by_total, by_burst);
+  const double pages = static_cast<double>(population.pages);
+  const double whole = pages * traits.seconds_per_page_looked +
+                       static_cast<double>(population.ranges) * traits.seconds_per_call;
+  if (by_target >= 1 && whole * kWideLooks <= means.own_seconds) return 1;
+  // A drawn page stands alone: a call each.
+  const double drawn = pages * (traits.seconds_per_page_looked + traits.seconds_per_call);
+  return std::min(by_target, Share(means.own_seconds, drawn * kWideLooks));
 }
 
 double FinePageShare(uint64_t pages, const TrackerTraits& traits, const FineMeans& means) {

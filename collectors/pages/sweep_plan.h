@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "collectors/pages/page_tracker.h"
@@ -42,8 +43,14 @@ struct WideMeans {
 // Before anything is known about the population: can we afford to look at all of it, and how?
 WidePlan PlanWalk(uint64_t pages, const TrackerTraits& traits, const WideMeans& means);
 
-// After a pilot look: `hit_share` of the population is written in one window.
-double WidePageShare(uint64_t pages, double hit_share, const TrackerTraits& traits, const WideMeans& means);
+struct WidePopulation {
+  uint64_t pages = 0;
+  size_t ranges = 0;     // in which they lie
+  double hit_share = 0;  // of the pages written in one window, by a pilot look
+};
+
+// After the pilot look: the share of the pages that can be looked at for as long as an answer needs.
+double WidePageShare(const WidePopulation& population, const TrackerTraits& traits, const WideMeans& means);
 
 struct FineMeans {
   double seconds = 0;  // of the target's CPU (or ours where hits are free) for this rung

@@ -1,7 +1,6 @@
 #include "collectors/pages/sweep_session.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "collectors/pages/range_set.h"
@@ -18,6 +17,14 @@ double Seconds(int64_t nanos) { return static_cast<double>(nanos) * 1e-9; }
 
 // A tracker that only reads costs the target no faults: what counts then is our own time.
 bool HitsAreFree(const PageTracker& tracker) { return tracker.traits().target_seconds_per_hit <= 0; }
+
+std::vector<PageRange> WritableRanges(const std::vector<Mapping>& mappings) {
+  std::vector<PageRange> ranges;
+  for (const Mapping& mapping : mappings) {
+    if (mapping.writable) ranges.push_back({mapping.start, mapping.end});
+  }
+  return ranges;
+}
 
 }  // namespace
 
@@ -49,12 +56,12 @@ absl::Status SweepSession::Cover() {
   mappings_ = *std::move(mappings);
   const CoverOptions options{request_.options.include_shared, request_.options.include_huge,
                              request_.options.max_pages};
-  std::vector<Mapping> writable;
-  std::copy_if(mappings_.begin(), mappings_.end(), std::back_inserter(writable),
-               [](const Mapping& mapping) { return mapping.writable; });
-  absl::StatusOr<Coverage> coverage = tracker_.Cover(writable, options);
+  // The tracker sees every mapping: write protection has to know the neighbours that the target may merge.
+  absl::StatusOr<Coverage> coverage = tracker_.Cover(mappings_, options);
   if (!coverage.ok()) return coverage.status();
   coverage_ = *std::move(coverage);
+  coverage_.ranges = IntersectRanges(coverage_.ranges, WritableRanges(mappings_));
+  coverage_.pages = CountPages(coverage_.ranges);
   return absl::OkStatus();
 }
 

@@ -85,6 +85,7 @@ CountReading RungReader::Compute(uint32_t hits) const {
 
 RungReading RungReader::Read(const PageHits& page) {
   RungReading reading;
+  reading.witness = page.witness;
   reading.looks = static_cast<uint32_t>(table_.looks());
   if (reading.looks == 0) return reading;
   reading.hits = std::min(page.hits, reading.looks);

@@ -32,6 +32,7 @@ struct RungReading {
   double mean_window = 0;
   double load = 0;  // share of a CPU that the rung's faults took from the target
   double target_cpu = 0;
+  bool witness = false;  // there to confirm the rung above, not drawn
   bool all_hit = false;
   bool saturated = false;  // all_hit over saturation_looks or more
   // Hits may be locked to the writer's phase when windows are constant and writes are lost between them.

@@ -87,6 +87,7 @@ void SamplingPlan::Weigh(absl::Span<const RungReading> readings,
   page->weight = 1;
   page->reference_weight = 1;
   for (size_t i = 0; i < page_rungs.size(); ++i) {
+    if (i < readings.size() && readings[i].witness) continue;
     const size_t level = LevelOf(*page_rungs[i]);
     page->weight /= ShareOf(*page_rungs[i]);
     if (!reference_ || level > *reference_) continue;

@@ -33,6 +33,7 @@ void Fields(A& a, T& page) {
   a(page.hits);
   a(page.busy_looks);
   a(page.busy_hits);
+  a(page.witness);
   a(page.hit_span_seconds);
   a(page.hit_gap_square_sum);
 }

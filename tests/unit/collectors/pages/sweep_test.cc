@@ -16,7 +16,12 @@ constexpr double kFlatOut = std::numeric_limits<double>::infinity();
 class SweepTest : public testing::Test {
  protected:
   SweepTarget Target() {
-    return {[] { return std::vector<Mapping>(); }, [this] { return clock_.MonotonicNanos(); }};
+    Mapping everything;
+    everything.start = kBase;
+    everything.end = kBase + (1 << 30);
+    everything.writable = true;
+    return {[everything] { return std::vector<Mapping>{everything}; },
+            [this] { return clock_.MonotonicNanos(); }};
   }
   SweepRequest Request(double target_seconds = 1) {
     SweepRequest request;

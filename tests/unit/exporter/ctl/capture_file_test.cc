@@ -72,6 +72,7 @@ void ExpectSame(const PageHits& a, const PageHits& b) {
   EXPECT_EQ(a.hits, b.hits);
   EXPECT_EQ(a.busy_looks, b.busy_looks);
   EXPECT_EQ(a.busy_hits, b.busy_hits);
+  EXPECT_EQ(a.witness, b.witness);
   EXPECT_EQ(a.hit_span_seconds, b.hit_span_seconds);
   EXPECT_EQ(a.hit_gap_square_sum, b.hit_gap_square_sum);
 }
