@@ -10,8 +10,9 @@
 namespace mempulse {
 namespace {
 
-// A system call for each lone page costs more than walking a few of its neighbours.
-constexpr uint64_t kJoinPages = 8;
+// A call for each lone page, and with it a flush of the target's translation buffers, costs several
+// microseconds; walking over its neighbours costs a few nanoseconds each.
+constexpr uint64_t kJoinPages = 256;
 constexpr int64_t kWideHeadroomNanos = 200'000;
 // A witness must see the target through many of the scheduler's slices of a few milliseconds.
 constexpr int64_t kWitnessNanos = 150'000'000;
@@ -50,11 +51,10 @@ std::vector<uint64_t> DrawWitnesses(const std::vector<uint64_t>& read, const Fin
   return Draw(read, std::min(1.0, most / std::max(1.0, static_cast<double>(read.size()))), seed);
 }
 
-std::vector<PageRange> RangesOf(const std::vector<uint64_t>& members,
-                                const std::vector<uint64_t>& witnesses) {
+std::vector<uint64_t> Merged(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
   std::vector<uint64_t> all;
-  std::merge(members.begin(), members.end(), witnesses.begin(), witnesses.end(), std::back_inserter(all));
-  return RangesOfPages(all, kJoinPages);
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ FineRung::FineRung(SweepSession* session, WideRung* wide, const Plan& plan, Page
                             static_cast<double>(plan.until_nanos - session->Now()) * 1e-9)),
       members_(Draw(from_above.saturated, page_share_, SeedOf(*session, plan))),
       witnesses_(DrawWitnesses(from_above.read, plan, SeedOf(*session, plan))),
-      ranges_(RangesOf(members_, witnesses_)),
-      recorder_(plan.window, MergeRanges(ranges_), session->request().record_hits) {
+      ranges_(JoinedRanges(Merged(members_, witnesses_))),
+      recorder_(plan.window, RangesOfPages(Merged(members_, witnesses_)), session->request().record_hits) {
   recorder_.NameMembers(members_);
   recorder_.NameWitnesses(witnesses_);
   RungSample& sample = recorder_.sample();
@@ -124,6 +124,16 @@ absl::StatusOr<bool> FineRung::RunLooks() {
   return true;
 }
 
+// A call for each lone page, and with it a flush of the target's translation buffers, costs several
+// microseconds; walking over its neighbours costs nanoseconds each. But a neighbour that is written all the
+// time would fault at every look.
+std::vector<PageRange> FineRung::JoinedRanges(const std::vector<uint64_t>& active) const {
+  std::vector<uint64_t> others;
+  std::set_difference(plan_.hot.begin(), plan_.hot.end(), active.begin(), active.end(),
+                      std::back_inserter(others));
+  return SubtractRanges(RangesOfPages(active, plan_.join_pages), RangesOfPages(others));
+}
+
 bool FineRung::IsDecided(size_t page) const {
   const PageHits& hits = recorder_.pages()[page];
   const uint32_t looks = recorder_.look_count(page);
@@ -140,8 +150,8 @@ bool FineRung::DropDecided() {
   std::vector<uint64_t> open;
   bool dropped = false;
   for (size_t i = 0; i < recorder_.pages().size(); ++i) {
-    if (recorder_.dropped(i)) continue;
     const uint64_t address = recorder_.pages()[i].address;
+    if (recorder_.dropped(i)) continue;
     if (IsDecided(i)) {
       recorder_.Drop(address);
       dropped = true;
@@ -150,7 +160,7 @@ bool FineRung::DropDecided() {
     }
   }
   std::sort(open.begin(), open.end());
-  if (dropped) ranges_ = RangesOfPages(open, kJoinPages);
+  if (dropped) ranges_ = JoinedRanges(open);
   return !open.empty();
 }
 

@@ -20,6 +20,8 @@ class FineRung {
     double burst_ratio = 0.05;   // of one CPU in any 100 ms
     int64_t until_nanos = 0;     // latest end
     uint32_t verdict_looks = 0;  // fewest looks before a page is judged
+    uint64_t join_pages = 0;     // gaps of so many pages between members are walked over, hot pages left out
+    std::vector<uint64_t> hot;   // pages known to be written all the time, members or not; ascending
     bool final_verdict = false;  // saturated means hit every time: what this rung says is published as it is
   };
   // What a rung hands to the next one; ascending and disjoint.
@@ -42,6 +44,7 @@ class FineRung {
   // Takes out pages whose verdict is in; false when none is left.
   bool DropDecided();
   bool IsDecided(size_t page) const;
+  std::vector<PageRange> JoinedRanges(const std::vector<uint64_t>& active) const;
 
   SweepSession* session_;
   WideRung* wide_;

@@ -20,6 +20,10 @@ constexpr double kWideShare = 0.4;
 constexpr uint64_t kGapBlockPages = 16;
 constexpr uint64_t kScoutBlockPages = 16;
 constexpr uint64_t kPilotPages = 2000;
+// Gaps that a fine rung walks over, where the wide rung has looked at every page and where it has looked at a
+// sample.
+constexpr uint64_t kJoinKnownPages = 256;
+constexpr uint64_t kJoinUnknownPages = 2;
 constexpr int kScoutWindows = 10;  // wide windows in one scout window
 
 // How the time and the budget of the fine rungs are shared: by length, long ones first.
@@ -249,10 +253,16 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     const bool verdict = window == windows.back() || window == options.ceiling_window;
     const int64_t now = session->Now();
     const int64_t share = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
-    FineRung rung(session, beside,
-                  {window, std::max(0.0, left) * weight, session->burst_ratio(),
-                   now + std::min(share, LongestNanos(window)), verdict ? kVerdictLooks : promotion, verdict},
-                  std::move(pages));
+    FineRung::Plan plan;
+    plan.window = window;
+    plan.seconds = std::max(0.0, left) * weight;
+    plan.burst_ratio = session->burst_ratio();
+    plan.until_nanos = now + std::min(share, LongestNanos(window));
+    plan.verdict_looks = verdict ? kVerdictLooks : promotion;
+    plan.final_verdict = verdict;
+    plan.join_pages = wide->page_share() < 1 ? kJoinUnknownPages : kJoinKnownPages;
+    plan.hot = wide->candidates();
+    FineRung rung(session, beside, plan, std::move(pages));
     const absl::StatusOr<bool> more = rung.Run();
     pages = rung.Verdicts();
     sample->rungs.push_back(std::move(rung).Finish());

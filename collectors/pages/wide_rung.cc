@@ -17,7 +17,7 @@ constexpr size_t kPartRanges = 2048;
 
 WideRung::WideRung(SweepSession* session, std::vector<PageRange> ranges, double page_share,
                    uint64_t eligible_pages)
-    : session_(session) {
+    : session_(session), page_share_(page_share) {
   const SweepRequest& request = session->request();
   // A tracker that can only reset everything has one window for everything.
   const bool whole = !session->traits().resets_range;

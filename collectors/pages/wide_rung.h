@@ -32,6 +32,7 @@ class WideRung {
 
   // Pages that were hit every time so far and are no longer looked at here; ascending.
   const std::vector<uint64_t>& candidates() const { return candidates_; }
+  double page_share() const { return page_share_; }
   uint64_t looks() const;  // of the part with the fewest
   // Stops looking for good, as when its share of the budget is spent.
   void Stop() { stopped_ = true; }
@@ -51,6 +52,7 @@ class WideRung {
   void DropSaturated(Part* part);
 
   SweepSession* session_;
+  double page_share_;
   std::vector<Part> parts_;
   std::vector<uint64_t> candidates_;
   bool stopped_ = false;

@@ -173,6 +173,7 @@ Verdict Judge(absl::Span<const RungReading> readings, const TrackerTruth& tracke
       std::all_of(readings.begin(), readings.end(), [](const RungReading& r) { return r.all_hit; });
   if (all_hit) return AllHit(readings, options);
   const std::optional<size_t> chosen = ChooseRung(readings, options);
+  if (!chosen && readings.back().saturated) return AllHit(readings, options);
   if (!chosen) return TooFew(readings);
 
   const RungReading& reading = readings[*chosen];

@@ -7,6 +7,9 @@ namespace mempulse {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// The longest unsaturated window has the most writes a look; a shorter one replaces it only where the longer
+// one had too few looks to say much.
+constexpr double kClearlySharper = 1.1;
 constexpr double kTolerance =
     1.05;  // windows are measured, yet no better than some per cent on a busy machine
 
@@ -19,6 +22,8 @@ bool Overlap(absl::Span<const RungReading> readings, Interval CountReading::*bou
   }
   return low <= high * kTolerance;
 }
+
+double Width(const RungReading& reading) { return reading.confidence.high / reading.confidence.low; }
 
 bool SeesStoresTwice(const RungReading& reading, const InvertOptions& options) {
   return reading.mean_window < options.double_count_window_seconds;
@@ -33,17 +38,25 @@ Fit FitOf(absl::Span<const RungReading> readings) {
 }
 
 std::optional<size_t> ChooseRung(absl::Span<const RungReading> readings, const InvertOptions& options) {
+  std::optional<size_t> chosen;
   std::optional<size_t> nearly_saturated;
   bool saturated_above = false;
   for (size_t i = 0; i < readings.size(); ++i) {
     const RungReading& reading = readings[i];
     const bool twice = SeesStoresTwice(reading, options);
-    if (reading.saturated && !twice) saturated_above = true;
+    if (reading.saturated && !twice) {
+      saturated_above = true;
+      // A miss or two on a longer window were moments in which the target did not run.
+      nearly_saturated.reset();
+    }
     if (reading.all_hit || reading.hits < options.fewest_hits || (twice && !saturated_above)) continue;
-    if (reading.count.rate <= options.unsaturated_rate) return i;
-    nearly_saturated = i;
+    if (reading.count.rate > options.unsaturated_rate) {
+      nearly_saturated = i;
+    } else if (!chosen || Width(reading) * kClearlySharper < Width(readings[*chosen])) {
+      chosen = i;
+    }
   }
-  return nearly_saturated;
+  return chosen ? chosen : nearly_saturated;
 }
 
 double SaturatedFloor(absl::Span<const RungReading> readings, const InvertOptions& options) {
