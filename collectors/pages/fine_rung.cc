@@ -19,22 +19,21 @@ constexpr int64_t kWitnessNanos = 150'000'000;
 constexpr uint32_t kWitnessLooks = 100;
 constexpr uint32_t kFewestHits = 3;
 
-double DrawShare(const TrackerTraits& traits, const FineRung::Plan& plan, uint64_t pages,
-                 double duration_seconds) {
+double AffordableShare(const SweepSession& session, const FineRung::Plan& plan, uint64_t pages) {
   FineMeans means;
   means.seconds = plan.seconds;
   means.burst_ratio = plan.burst_ratio;
   means.window_seconds = absl::ToDoubleSeconds(plan.window);
-  means.duration_seconds = duration_seconds;
+  means.duration_seconds = static_cast<double>(plan.until_nanos - session.Now()) * 1e-9;
   means.verdict_looks = plan.verdict_looks;
-  return FinePageShare(pages, traits, means);
+  return FinePageShare(pages, session.traits(), means);
 }
 
 uint64_t SeedOf(const SweepSession& session, const FineRung::Plan& plan) {
   return session.request().seed + static_cast<uint64_t>(absl::ToInt64Nanoseconds(plan.window));
 }
 
-std::vector<uint64_t> Draw(const std::vector<uint64_t>& pool, double share, uint64_t seed) {
+std::vector<uint64_t> DrawFrom(const std::vector<uint64_t>& pool, double share, uint64_t seed) {
   const std::vector<PageRange> drawn = DrawPages(RangesOfPages(pool), share, seed);
   std::vector<uint64_t> members;
   for (const PageRange& range : drawn) {
@@ -48,7 +47,7 @@ std::vector<uint64_t> Draw(const std::vector<uint64_t>& pool, double share, uint
 std::vector<uint64_t> DrawWitnesses(const std::vector<uint64_t>& read, const FineRung::Plan& plan,
                                     uint64_t seed) {
   const double most = plan.window >= absl::Microseconds(200) ? 32 : 8;
-  return Draw(read, std::min(1.0, most / std::max(1.0, static_cast<double>(read.size()))), seed);
+  return DrawFrom(read, std::min(1.0, most / std::max(1.0, static_cast<double>(read.size()))), seed);
 }
 
 std::vector<uint64_t> Merged(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
@@ -59,22 +58,34 @@ std::vector<uint64_t> Merged(const std::vector<uint64_t>& a, const std::vector<u
 
 }  // namespace
 
-FineRung::FineRung(SweepSession* session, WideRung* wide, const Plan& plan, Pages from_above)
+FineRung::Drawn FineRung::Draw(const SweepSession& session, const Plan& plan, const Pages& from_above) {
+  Drawn drawn;
+  drawn.eligible_pages = from_above.saturated.size();
+  drawn.page_share = AffordableShare(session, plan, drawn.eligible_pages);
+  const std::vector<uint64_t> members =
+      DrawFrom(from_above.saturated, drawn.page_share, SeedOf(session, plan));
+  const size_t most = MostPagesTogether(session.traits(), absl::ToDoubleSeconds(plan.window));
+  for (size_t first = 0; first < members.size(); first += most) {
+    const size_t end = std::min(members.size(), first + most);
+    drawn.batches.push_back({{members.begin() + first, members.begin() + end}, {}});
+  }
+  std::vector<uint64_t> witnesses = DrawWitnesses(from_above.read, plan, SeedOf(session, plan));
+  if (!witnesses.empty() && (drawn.batches.empty() || drawn.batches.back().members.size() > most / 2)) {
+    drawn.batches.emplace_back();
+  }
+  if (!witnesses.empty()) drawn.batches.back().witnesses = std::move(witnesses);
+  return drawn;
+}
+
+FineRung::FineRung(SweepSession* session, WideRung* wide, Plan plan, Batch batch)
     : session_(session),
       wide_(wide),
-      plan_(plan),
-      page_share_(DrawShare(session->traits(), plan, from_above.saturated.size(),
-                            static_cast<double>(plan.until_nanos - session->Now()) * 1e-9)),
-      members_(Draw(from_above.saturated, page_share_, SeedOf(*session, plan))),
-      witnesses_(DrawWitnesses(from_above.read, plan, SeedOf(*session, plan))),
-      ranges_(JoinedRanges(Merged(members_, witnesses_))),
-      recorder_(plan.window, RangesOfPages(Merged(members_, witnesses_)), session->request().record_hits) {
-  recorder_.NameMembers(members_);
-  recorder_.NameWitnesses(witnesses_);
-  RungSample& sample = recorder_.sample();
-  sample.page_share = page_share_;
-  sample.eligible_pages = from_above.saturated.size();
-  sample.cut_by_budget = page_share_ < 1;
+      plan_(std::move(plan)),
+      ranges_(JoinedRanges(Merged(batch.members, batch.witnesses))),
+      recorder_(plan_.window, RangesOfPages(Merged(batch.members, batch.witnesses)),
+                session->request().record_hits) {
+  recorder_.NameMembers(batch.members);
+  recorder_.NameWitnesses(batch.witnesses);
 }
 
 absl::Status FineRung::LookNow(bool contiguous) {
@@ -84,7 +95,6 @@ absl::Status FineRung::LookNow(bool contiguous) {
 }
 
 absl::StatusOr<bool> FineRung::Run() {
-  if (members_.empty() && witnesses_.empty()) return true;
   if (absl::Status opened = LookNow(true); !opened.ok()) return opened;
   began_nanos_ = session_->Now();
   const absl::StatusOr<bool> went_on = RunLooks();

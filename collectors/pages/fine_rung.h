@@ -29,8 +29,22 @@ class FineRung {
     std::vector<uint64_t> saturated;  // candidates
     std::vector<uint64_t> read;       // their rate was read here: a few of them are to be confirmed
   };
+  // Pages that are looked at together.
+  struct Batch {
+    std::vector<uint64_t> members;    // of the saturated
+    std::vector<uint64_t> witnesses;  // of the read
+  };
+  struct Drawn {
+    double page_share = 1;        // with which members were drawn from the saturated
+    uint64_t eligible_pages = 0;  // the saturated
+    std::vector<Batch>
+        batches;  // each so small that its faults cannot take more than a part of the target's CPU
+  };
+  // Draws what the plan can afford. No batches: not even a handful.
+  static Drawn Draw(const SweepSession& session, const Plan& plan, const Pages& from_above);
+
   // `wide` may be null (a tracker that cannot reset a range).
-  FineRung(SweepSession* session, WideRung* wide, const Plan& plan, Pages from_above);
+  FineRung(SweepSession* session, WideRung* wide, Plan plan, Batch batch);
 
   // False when the sweep must end. A pool too dear even for a handful gives an empty sample marked
   // cut_by_budget.
@@ -49,9 +63,6 @@ class FineRung {
   SweepSession* session_;
   WideRung* wide_;
   Plan plan_;
-  double page_share_;
-  std::vector<uint64_t> members_;
-  std::vector<uint64_t> witnesses_;
   std::vector<PageRange> ranges_;
   RungRecorder recorder_;
   int64_t began_nanos_ = 0;

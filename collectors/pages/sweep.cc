@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "collectors/pages/fine_rung.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/pages/sweep_plan.h"
 #include "collectors/pages/wide_rung.h"
@@ -250,25 +249,50 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     weights -= WeightOf(window);
     // The wide rung beside needs its part of what is left.
     const double left = session->budget().left() * (beside != nullptr ? 0.7 : 1);
-    const bool verdict = window == windows.back() || window == options.ceiling_window;
     const int64_t now = session->Now();
-    const int64_t share = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
+    const int64_t time = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
     FineRung::Plan plan;
     plan.window = window;
     plan.seconds = std::max(0.0, left) * weight;
     plan.burst_ratio = session->burst_ratio();
-    plan.until_nanos = now + std::min(share, LongestNanos(window));
-    plan.verdict_looks = verdict ? kVerdictLooks : promotion;
-    plan.final_verdict = verdict;
+    plan.until_nanos = now + time;
+    plan.final_verdict = window == windows.back() || window == options.ceiling_window;
+    plan.verdict_looks = plan.final_verdict ? kVerdictLooks : promotion;
     plan.join_pages = wide->page_share() < 1 ? kJoinUnknownPages : kJoinKnownPages;
     plan.hot = wide->candidates();
-    FineRung rung(session, beside, plan, std::move(pages));
-    const absl::StatusOr<bool> more = rung.Run();
-    pages = rung.Verdicts();
-    sample->rungs.push_back(std::move(rung).Finish());
+    const absl::StatusOr<bool> more = RunBatches(session, beside, plan, &pages, sample);
     if (!more.ok() || !*more) return more;
   }
   return true;
+}
+
+absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, FineRung::Plan plan,
+                                       FineRung::Pages* pages, SweepSample* sample) {
+  FineRung::Drawn drawn = FineRung::Draw(*session, plan, *pages);
+  pages->read.clear();
+  // A rung that nothing can be afforded on leaves its candidates to the next one.
+  if (!drawn.batches.empty()) pages->saturated.clear();
+  const int64_t rung_ends = plan.until_nanos;
+  const double rung_seconds = plan.seconds / static_cast<double>(std::max<size_t>(1, drawn.batches.size()));
+  absl::StatusOr<bool> more = true;
+  for (size_t i = 0; i < drawn.batches.size() && more.ok() && *more; ++i) {
+    const int64_t now = session->Now();
+    const int64_t share = (rung_ends - now) / static_cast<int64_t>(drawn.batches.size() - i);
+    plan.until_nanos = now + std::min(share, LongestNanos(plan.window));
+    plan.seconds = rung_seconds;
+    FineRung rung(session, beside, plan, std::move(drawn.batches[i]));
+    more = rung.Run();
+    FineRung::Pages verdicts = rung.Verdicts();
+    pages->saturated.insert(pages->saturated.end(), verdicts.saturated.begin(), verdicts.saturated.end());
+    pages->read.insert(pages->read.end(), verdicts.read.begin(), verdicts.read.end());
+    sample->rungs.push_back(std::move(rung).Finish());
+    sample->rungs.back().page_share = drawn.page_share;
+    sample->rungs.back().eligible_pages = drawn.eligible_pages;
+    sample->rungs.back().cut_by_budget |= drawn.page_share < 1;
+  }
+  std::sort(pages->saturated.begin(), pages->saturated.end());
+  std::sort(pages->read.begin(), pages->read.end());
+  return more;
 }
 
 void Sweep::OpenGap(SweepSession* session) {

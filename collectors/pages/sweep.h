@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "collectors/host/clock.h"
+#include "collectors/pages/fine_rung.h"
 #include "collectors/pages/page_tracker.h"
 #include "collectors/pages/sweep_sample.h"
 #include "collectors/pages/sweep_session.h"
@@ -44,6 +45,10 @@ class Sweep {
   absl::StatusOr<double> PilotHitShare(SweepSession* session, const std::vector<PageRange>& ranges);
   absl::Status RunLadder(SweepSession* session, const Population& population, SweepSample* sample);
   absl::StatusOr<bool> RunFineRungs(SweepSession* session, WideRung* wide, SweepSample* sample);
+  // One window; `pages` goes in as what the window above handed down and comes out as what goes on to the
+  // next.
+  absl::StatusOr<bool> RunBatches(SweepSession* session, WideRung* beside, FineRung::Plan plan,
+                                  FineRung::Pages* pages, SweepSample* sample);
   void OpenGap(SweepSession* session);
 
   PageTracker& tracker_;

@@ -1,6 +1,7 @@
 #include "collectors/pages/sweep_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mempulse {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 constexpr double kOpenShare = 0.3;
 constexpr double kBurstSpanSeconds = 0.1;
 constexpr double kHandful = 8;
+constexpr double kProbeLoad = 0.3;
 
 double Share(double means, double cost) { return cost <= means ? 1 : std::max(0.0, means / cost); }
 
@@ -42,6 +44,11 @@ double WidePageShare(const WidePopulation& population, const TrackerTraits& trai
   // A drawn page stands alone: a call each.
   const double drawn = pages * (traits.seconds_per_page_looked + traits.seconds_per_call);
   return std::min(by_target, Share(means.own_seconds, drawn * kWideLooks));
+}
+
+size_t MostPagesTogether(const TrackerTraits& traits, double window_seconds) {
+  if (traits.target_seconds_per_hit <= 0) return std::numeric_limits<size_t>::max() / 2;
+  return static_cast<size_t>(std::max(1.0, kProbeLoad * window_seconds / traits.target_seconds_per_hit));
 }
 
 double FinePageShare(uint64_t pages, const TrackerTraits& traits, const FineMeans& means) {

@@ -63,6 +63,10 @@ struct FineMeans {
 // Share of `pages` saturated pages to draw into a finer rung; 0 when not even a handful is affordable.
 double FinePageShare(uint64_t pages, const TrackerTraits& traits, const FineMeans& means);
 
+// How many pages that are hit every time may share one window: their faults must leave the target most of its
+// CPU, or it is the probing that is measured. At least 1.
+size_t MostPagesTogether(const TrackerTraits& traits, double window_seconds);
+
 // What one look at one page that is hit costs against the budget.
 double SecondsPerHit(const TrackerTraits& traits);
 

@@ -52,7 +52,7 @@ class SweepSession {
   double burst_ratio() const;
   const Coverage& coverage() const { return coverage_; }
   const std::vector<Mapping>& mappings() const { return mappings_; }
-  int64_t Now() { return clock_.MonotonicNanos(); }
+  int64_t Now() const { return clock_.MonotonicNanos(); }
   int64_t started_nanos() const { return started_nanos_; }
   int64_t ends_nanos() const { return ends_nanos_; }
 
