@@ -20,13 +20,15 @@ if(MEMPULSE_MOLD)
   add_link_options(-fuse-ld=mold)  # a helper only: the system's linker does as well
 endif()
 
+# One precompiled header for all libraries and one for all tests: making it costs as much as a few sources do.
 if(MEMPULSE_PRECOMPILE)
-  # One header set for all libraries and one for all tests: precompiling costs as much as a few sources do.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # else no compiler cache can know it again
   endif()
   add_library(mempulse_precompiled OBJECT ${CMAKE_SOURCE_DIR}/cmake/empty.cc)
   target_precompile_headers(mempulse_precompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+endif()
+if(MEMPULSE_PRECOMPILE OR MEMPULSE_PRECOMPILE_TESTS)
   add_library(mempulse_precompiled_tests OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/cmake/empty.cc)
   # As executables are compiled, or their sources do not take it.
   set_target_properties(mempulse_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -75,7 +77,7 @@ function(mempulse_unit_tests name)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE MEMPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   MEMPULSE_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  if(MEMPULSE_PRECOMPILE)
+  if(MEMPULSE_PRECOMPILE OR MEMPULSE_PRECOMPILE_TESTS)
     target_precompile_headers(${name}_test REUSE_FROM mempulse_precompiled_tests)
   endif()
   if(ARG_LABEL STREQUAL unit)
