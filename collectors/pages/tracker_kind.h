@@ -8,8 +8,8 @@ namespace mempulse {
 
 enum class TrackerKind { kWriteProtect, kSoftDirty, kHashDiff };
 
-inline constexpr std::array<TrackerKind, 3> kAllTrackerKinds = {TrackerKind::kWriteProtect, TrackerKind::kSoftDirty,
-                                                                TrackerKind::kHashDiff};
+inline constexpr std::array<TrackerKind, 3> kAllTrackerKinds = {
+    TrackerKind::kWriteProtect, TrackerKind::kSoftDirty, TrackerKind::kHashDiff};
 
 // "writeprotect", "softdirty", "hashdiff": a static string.
 constexpr absl::string_view TrackerKindName(TrackerKind kind) {

@@ -15,7 +15,8 @@ TEST(ErrnoStatusTest, SortsErrnoIntoGoneCannotAndFailed) {
 }
 
 TEST(ErrnoStatusTest, NamesOperationSubjectAndError) {
-  EXPECT_EQ(ErrnoStatus("open", "/proc/1/mem", EACCES).message(), "open /proc/1/mem: Permission denied (EACCES)");
+  EXPECT_EQ(ErrnoStatus("open", "/proc/1/mem", EACCES).message(),
+            "open /proc/1/mem: Permission denied (EACCES)");
 }
 
 TEST(ErrnoStatusTest, ReadsErrnoByDefault) {
