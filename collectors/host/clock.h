@@ -15,8 +15,9 @@ class Clock {
   virtual absl::Time Now() = 0;
   // CLOCK_MONOTONIC in nanoseconds, for windows and deadlines.
   virtual int64_t MonotonicNanos() = 0;
-  // Returns at deadline_nanos (MonotonicNanos scale) or, at most 20 ms late, when `stop` was requested; false then.
-  // Waits of 100 us and less are spun, longer ones sleep and spin at most the last 60 us when `precise`.
+  // Returns at deadline_nanos (MonotonicNanos scale) or, at most 20 ms late, when `stop` was requested; false
+  // then. Waits of 100 us and less are spun, longer ones sleep and spin at most the last 60 us when
+  // `precise`.
   virtual bool WaitUntil(int64_t deadline_nanos, bool precise, const std::stop_token& stop) = 0;
 };
 

@@ -12,7 +12,9 @@ struct PageRange {
   uint64_t end = 0;
 
   uint64_t pages() const { return (end - start) / kPageSize; }
-  friend bool operator==(const PageRange& a, const PageRange& b) { return a.start == b.start && a.end == b.end; }
+  friend bool operator==(const PageRange& a, const PageRange& b) {
+    return a.start == b.start && a.end == b.end;
+  }
 };
 
 }  // namespace mempulse

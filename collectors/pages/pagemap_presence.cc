@@ -14,7 +14,8 @@ namespace {
 // A reservation of terabytes (a sanitizer's shadow, a garbage collector's heap) would take minutes to walk.
 constexpr uint64_t kMostPagesWalked = 16 << 20;
 constexpr size_t kScanRegions = 512;
-constexpr uint64_t kMostPagesLocked = 65536;  // a call keeps the target's mmap waiting for as long as it walks
+// A call keeps the target's mmap waiting for as long as it walks.
+constexpr uint64_t kMostPagesLocked = 65536;
 constexpr uint64_t kBytesPerKilobyte = 1024;
 
 bool ParseHexRange(absl::string_view text, PageRange* range) {

@@ -27,7 +27,7 @@ struct PageHits {
   uint64_t address = 0;
   uint32_t first_look = 0;
   uint32_t look_count = 0;
-  uint32_t hits = 0;        // over looks that are not discarded
+  uint32_t hits = 0;  // over looks that are not discarded
   // Not drawn into this rung: its rate was read on the rung above, and this one is to confirm it.
   bool witness = false;
   uint32_t busy_looks = 0;  // looks in which the target ran for at least half of the window
