@@ -57,8 +57,7 @@ struct ObserverEffect {
   uint64_t stops = 0;
   uint64_t induced_faults = 0;    // faults that the resets made the target take (hits)
   uint64_t huge_pages_split = 0;  // transparent huge pages that our resets caused to be split
-  double lock_seconds =
-      0;  // time our calls held or contended the address-space lock (upper bound: call time)
+  double lock_seconds = 0;        // our calls held or wanted the address-space lock (upper bound: call time)
   double own_cpu_seconds = 0;  // of the thread that sweeps; filled by who runs the sweep, not by the tracker
 };
 
