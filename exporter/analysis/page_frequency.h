@@ -14,9 +14,9 @@ namespace mempulse {
 //   measured       the frequency is read off an unsaturated rung and fits the others
 //   at_ceiling     hit in every look of the shortest rung that was run on it: frequency_hertz is a floor
 //   unfit          hit rates contradict the model (bursts, a value-restoring writer under hashdiff)
-//   probe_limited  the probing itself slowed the writer; frequency_hertz is the floor from the saturated rung
-//   above target_idle    the target hardly ran in the windows that would decide too_few        not enough
-//   hits to say; low and high still bracket it
+//   probe_limited  the probing itself slowed the writer; frequency_hertz is the saturated rung's floor
+//   target_idle    the target hardly ran in the windows that would decide
+//   too_few        not enough hits to say; low and high still bracket it
 enum class PageState { kMeasured, kAtCeiling, kUnfit, kProbeLimited, kTargetIdle, kTooFew };
 inline constexpr int kPageStateCount = 6;
 
