@@ -153,7 +153,7 @@ bool FineRung::IsDecided(size_t page) const {
     return long_enough || hits.hits >= kEnoughHits;
   }
   const bool tight = hits.hits >= kEnoughHits && hits.hits < kSaturatedRate * looks;
-  return tight || hits.hits >= (plan_.final_verdict ? looks : kLeavingRate * looks);
+  return tight || hits.hits >= (plan_.final_verdict ? kVerdictRate : kLeavingRate) * looks;
 }
 
 bool FineRung::DropDecided() {

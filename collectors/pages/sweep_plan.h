@@ -17,13 +17,15 @@ inline constexpr uint32_t kPromotionLooks = 10;
 inline constexpr uint32_t kBlindPromotionLooks = 20;
 // The same on the reference rung and on the last one, whose verdict is final.
 inline constexpr uint32_t kVerdictLooks = 24;
+// Of those looks and more, the share that must be hits: a page written all the time misses one now and then.
+inline constexpr double kVerdictRate = 0.97;
 // Hits after which a page's frequency is tight enough and its faults are better spent on others.
 inline constexpr uint32_t kEnoughHits = 250;
 // Hit rate above which a page leaves a rung for the next one while the rung runs: the rest of its looks would
 // say little.
 inline constexpr double kLeavingRate = 0.9;
 // Hit rate above which a page that stayed to the end is looked at on the next rung too.
-inline constexpr double kSaturatedRate = 0.85;
+inline constexpr double kSaturatedRate = 0.7;
 
 struct WidePlan {
   double page_share = 1;  // of the population, page by page

@@ -13,6 +13,9 @@ constexpr double kConstantWindows = 0.02;  // spread below which a sweep did not
 constexpr double kIrregular = 0.25;        // squared variation of the gaps; a memoryless writer has 1
 constexpr double kOneWriteAWindow = 0.95;  // f * longest window up to which no window holds two writes
 constexpr double kLargestSlack = 0.9;
+// A page written all the time misses a look now and then, when something else holds its processor for a
+// moment.
+constexpr double kStrayMisses = 0.03;
 
 // Mean of 1 - exp(-f * T) = rate, for windows around `window` with the relative deviation `spread` to second
 // order.
@@ -95,7 +98,8 @@ RungReading RungReader::Read(const PageHits& page) {
   reading.seconds = table_.total_seconds();
   reading.mean_window = table_.usual_mean_seconds();
   reading.target_cpu = table_.mean_target_cpu();
-  reading.all_hit = reading.hits == reading.looks;
+  reading.all_hit = reading.hits >= (1 - kStrayMisses) * reading.looks;
+  if (reading.all_hit && reading.hits < reading.looks) OpenUpwards(&reading);
   reading.saturated = reading.all_hit && reading.looks >= options_.saturation_looks;
   reading.constant = table_.spread() < kConstantWindows;
   reading.interrupted = table_.contiguous_share() < 0.5;
@@ -105,8 +109,19 @@ RungReading RungReader::Read(const PageHits& page) {
   return reading;
 }
 
+// What is saturated but for stray misses has its floor from the count and no upper bound.
+void RungReader::OpenUpwards(RungReading* reading) {
+  reading->count.frequency = reading->frequency = reading->count.confidence.low;
+  for (Interval* bounds :
+       {&reading->count.confidence, &reading->count.fit, &reading->count.memoryless, &reading->confidence}) {
+    bounds->high = kInfinity;
+  }
+  reading->count.memoryless_high = kInfinity;
+  reading->count.rate = 1;
+}
+
 void RungReader::ReadSpacing(const PageHits& page, RungReading* reading) const {
-  if (!table_.unbroken() || reading->hits < 3 || page.hit_span_seconds <= 0) return;
+  if (reading->all_hit || !table_.unbroken() || reading->hits < 3 || page.hit_span_seconds <= 0) return;
   if (reading->count.frequency * table_.usual_longest_seconds() >= kOneWriteAWindow) return;
   reading->gaps = reading->hits - 1.0;
   const double mean = page.hit_span_seconds / reading->gaps;
@@ -123,7 +138,10 @@ void RungReader::Refine(const PageHits& page, RungReading* reading) const {
   const double slack = std::min(kLargestSlack, table_.relative_slack());
   // Writes between look and reset are lost and their hits with them; the middle estimate of the window is as
   // much shorter than the cycle.
-  const double frequency = reading->gaps / page.hit_span_seconds * (1 + slack);
+  const double by_count = reading->count.frequency;
+  // Long windows hold more than one write and give one hit.
+  const double merged = std::max(0.0, by_count * table_.total_seconds() - table_.Expected(by_count));
+  const double frequency = (reading->gaps + merged) / page.hit_span_seconds * (1 + slack);
   const Interval& count = reading->count.confidence;
   if (frequency < count.low || frequency > count.high) return;
   const double quantile = StudentQuantile(options_.confidence_z, reading->gaps - 1);

@@ -32,8 +32,8 @@ struct RungReading {
   double mean_window = 0;
   double load = 0;  // share of a CPU that the rung's faults took from the target
   double target_cpu = 0;
-  bool witness = false;  // there to confirm the rung above, not drawn
-  bool all_hit = false;
+  bool witness = false;    // there to confirm the rung above, not drawn
+  bool all_hit = false;    // but for stray misses
   bool saturated = false;  // all_hit over saturation_looks or more
   // Hits may be locked to the writer's phase when windows are constant and writes are lost between them.
   bool constant = false;     // the windows were not jittered
@@ -58,6 +58,7 @@ class RungReader {
 
  private:
   CountReading Compute(uint32_t hits) const;
+  static void OpenUpwards(RungReading* reading);
   Interval CountBounds(uint32_t hits, double frequency, double z) const;
   Interval Instrument(Interval bounds) const;
   void ReadSpacing(const PageHits& page, RungReading* reading) const;
