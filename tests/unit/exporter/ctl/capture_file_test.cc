@@ -40,7 +40,7 @@ SweepSample SmallSample() {
   rung.page_share = 0.25;
   rung.eligible_pages = 16;
   for (int i = 0; i < 5; ++i) rung.looks.push_back({0.02 + i * 1e-7, 1e-6 * i, 0.3F * i, i != 2, i == 3});
-  rung.pages = {{0x1000, 1, 4, 3, 2, 1, 0.06, 0.0012}, {0x3000, 0, 5, 5, 5, 5, 0.08, 0.0016}};
+  rung.pages = {{0x1000, 1, 4, 3, false, 2, 1, 0.06, 0.0012}, {0x3000, 0, 5, 5, true, 5, 5, 0.08, 0.0016}};
   rung.hits_per_second = 80.5;
   rung.induced_faults = 8;
   rung.cut_by_budget = true;
