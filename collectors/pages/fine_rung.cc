@@ -89,7 +89,11 @@ FineRung::FineRung(SweepSession* session, WideRung* wide, Plan plan, Batch batch
 }
 
 absl::Status FineRung::LookNow(bool contiguous) {
+  const double spent_before = session_->budget().spent();
+  const double own_before = session_->own_seconds_spent();
   const absl::Status looked = session_->Look(ranges_, {}, contiguous, &recorder_);
+  spent_ += session_->budget().spent() - spent_before;
+  own_spent_ += session_->own_seconds_spent() - own_before;
   if (looked.ok() && wide_ != nullptr) wide_->Carry(session_->written());
   return looked;
 }
@@ -105,8 +109,7 @@ absl::StatusOr<bool> FineRung::Run() {
 }
 
 absl::StatusOr<bool> FineRung::RunLooks() {
-  const double spent_before = session_->budget().spent();
-  const bool precise = plan_.window < absl::Milliseconds(1);
+  const bool precise = plan_.window < absl::Microseconds(200);
   bool contiguous = true;
   while (session_->Now() < plan_.until_nanos) {
     int64_t due = recorder_.opened_nanos() + session_->JitteredNanos(plan_.window);
@@ -115,7 +118,9 @@ absl::StatusOr<bool> FineRung::RunLooks() {
       if (!session_->WaitUntil(wide_->NextDueNanos(), false)) return false;
       if (absl::Status looked = wide_->LookAtDueParts(); !looked.ok()) return looked;
     }
+    const double own_before = session_->own_seconds_spent();
     if (!session_->WaitUntil(due, precise)) return false;
+    own_spent_ += session_->own_seconds_spent() - own_before;
     if (absl::Status looked = LookNow(contiguous); !looked.ok()) return looked;
     if (wide_ != nullptr && wide_->NextDueNanos() <= session_->Now()) {
       if (absl::Status looked = wide_->LookAtDueParts(); !looked.ok()) return looked;
@@ -125,7 +130,7 @@ absl::StatusOr<bool> FineRung::RunLooks() {
       if (wide_ != nullptr) wide_->Settle(*cpu);
     }
     if (recorder_.looks() >= plan_.verdict_looks && recorder_.looks() % 8 == 0 && !DropDecided()) return true;
-    if (session_->budget().spent() - spent_before > plan_.seconds) {
+    if (spent_ > plan_.seconds || own_spent_ > plan_.own_seconds) {
       recorder_.sample().cut_by_budget = true;
       return true;
     }

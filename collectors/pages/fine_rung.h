@@ -17,6 +17,7 @@ class FineRung {
   struct Plan {
     absl::Duration window;
     double seconds = 0;          // of the budget
+    double own_seconds = 0;      // of our CPU
     double burst_ratio = 0.05;   // of one CPU in any 100 ms
     int64_t until_nanos = 0;     // latest end
     uint32_t verdict_looks = 0;  // fewest looks before a page is judged
@@ -66,6 +67,8 @@ class FineRung {
   std::vector<PageRange> ranges_;
   RungRecorder recorder_;
   int64_t began_nanos_ = 0;
+  double spent_ = 0;      // of the budget, by this rung alone
+  double own_spent_ = 0;  // of our CPU
 };
 
 }  // namespace mempulse

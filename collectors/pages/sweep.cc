@@ -16,8 +16,8 @@ constexpr double kGapShare = 0.25;
 constexpr double kScoutShare = 0.2;
 constexpr double kWideShare = 0.4;
 
-constexpr uint64_t kGapBlockPages = 16;
-constexpr uint64_t kScoutBlockPages = 16;
+// Pages are drawn in small blocks: every page has the same chance, and a call serves several.
+constexpr uint64_t kDrawnBlockPages = 16;
 constexpr uint64_t kPilotPages = 2000;
 // Gaps that a fine rung walks over, where the wide rung has looked at every page and where it has looked at a
 // sample.
@@ -133,13 +133,13 @@ absl::StatusOr<std::vector<PageRange>> Sweep::LookAtGap(SweepSession* session, S
   return sample->gap.written;
 }
 
-absl::StatusOr<double> Sweep::PilotHitShare(SweepSession* session, const std::vector<PageRange>& ranges) {
+absl::StatusOr<Sweep::Pilot> Sweep::RunPilot(SweepSession* session, const std::vector<PageRange>& ranges) {
   const uint64_t pages = CountPages(ranges);
   const double share = std::min(1.0, static_cast<double>(kPilotPages) / static_cast<double>(pages));
   const std::vector<PageRange> pilot =
-      DrawBlocks(ranges, share, kScoutBlockPages, session->request().seed + 1);
-  const uint64_t pilot_pages = CountPages(pilot);
-  if (pilot_pages == 0) return 0.0;
+      DrawBlocks(ranges, share, kDrawnBlockPages, session->request().seed + 1);
+  const double pilot_pages = static_cast<double>(CountPages(pilot));
+  if (pilot_pages <= 0) return Pilot{};
   const absl::Duration window = session->request().options.windows.front();
   RungRecorder recorder(window, pilot, false);
   const absl::StatusOr<Instant> reset = session->Reset(pilot);
@@ -148,20 +148,22 @@ absl::StatusOr<double> Sweep::PilotHitShare(SweepSession* session, const std::ve
   if (!session->WaitUntil(session->Now() + session->JitteredNanos(window), false)) {
     return absl::CancelledError("stopped while piloting");
   }
+  const double own_before = session->own_seconds_spent();
   if (absl::Status looked = session->Look(pilot, {}, true, &recorder); !looked.ok()) return looked;
-  return static_cast<double>(CountPages(session->written())) / static_cast<double>(pilot_pages);
+  return Pilot{static_cast<double>(CountPages(session->written())) / pilot_pages,
+               (session->own_seconds_spent() - own_before) / pilot_pages};
 }
 
 absl::StatusOr<Sweep::Population> Sweep::Scout(SweepSession* session, std::vector<PageRange> ranges,
                                                double share) {
-  const absl::StatusOr<double> hit_share = PilotHitShare(session, ranges);
-  if (!hit_share.ok()) return hit_share.status();
-  const double expected =
-      static_cast<double>(CountPages(ranges)) * *hit_share * tracker_.traits().target_seconds_per_hit * 2;
+  const absl::StatusOr<Pilot> pilot = RunPilot(session, ranges);
+  if (!pilot.ok()) return pilot.status();
+  const double expected = static_cast<double>(CountPages(ranges)) * pilot->hit_share *
+                          tracker_.traits().target_seconds_per_hit * 2;
   const double means = session->request().target_seconds * kScoutShare;
   if (expected > means) {
     share *= means / expected;
-    ranges = DrawBlocks(ranges, means / expected, kScoutBlockPages, session->request().seed + 2);
+    ranges = DrawBlocks(ranges, means / expected, kDrawnBlockPages, session->request().seed + 2);
   }
   const absl::Duration window = session->request().options.windows.front();
   RungRecorder recorder(window, ranges, false);
@@ -191,7 +193,7 @@ absl::StatusOr<Sweep::Population> Sweep::ChoosePopulation(SweepSession* session,
   const WidePlan plan = PlanWalk(CountPages(population.ranges), tracker_.traits(), means);
   if (plan.scout) {
     if (plan.block_share < 1) {
-      population.ranges = DrawBlocks(population.ranges, plan.block_share, kScoutBlockPages, request.seed + 3);
+      population.ranges = DrawBlocks(population.ranges, plan.block_share, kDrawnBlockPages, request.seed + 3);
     }
     absl::StatusOr<Population> scouted =
         Scout(session, std::move(population.ranges), population.share * plan.block_share);
@@ -202,11 +204,11 @@ absl::StatusOr<Sweep::Population> Sweep::ChoosePopulation(SweepSession* session,
   const bool certain = static_cast<double>(pages) * tracker_.traits().target_seconds_per_hit <=
                        means.burst_ratio * means.window_seconds;
   if (!certain) {
-    const absl::StatusOr<double> hit_share = PilotHitShare(session, population.ranges);
-    if (!hit_share.ok()) return hit_share.status();
-    const double share =
-        WidePageShare({pages, population.ranges.size(), *hit_share}, tracker_.traits(), means);
-    if (share < 1) population.ranges = DrawPages(population.ranges, share, request.seed);
+    const absl::StatusOr<Pilot> pilot = RunPilot(session, population.ranges);
+    if (!pilot.ok()) return pilot.status();
+    const WidePopulation found{pages, pilot->hit_share, pilot->own_seconds_per_page};
+    const double share = WidePageShare(found, tracker_.traits(), means);
+    if (share < 1) population.ranges = DrawBlocks(population.ranges, share, kDrawnBlockPages, request.seed);
     population.share *= share;
   }
   population.eligible = static_cast<uint64_t>(static_cast<double>(CountPages(population.ranges)) /
@@ -254,6 +256,7 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
     FineRung::Plan plan;
     plan.window = window;
     plan.seconds = std::max(0.0, left) * weight;
+    plan.own_seconds = std::max(0.0, session->request().own_seconds - session->own_seconds_spent()) * weight;
     plan.burst_ratio = session->burst_ratio();
     plan.until_nanos = now + time;
     plan.final_verdict = window == windows.back() || window == options.ceiling_window;
@@ -273,7 +276,9 @@ absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, 
   // A rung that nothing can be afforded on leaves its candidates to the next one.
   if (!drawn.batches.empty()) pages->saturated.clear();
   const int64_t rung_ends = plan.until_nanos;
-  const double rung_seconds = plan.seconds / static_cast<double>(std::max<size_t>(1, drawn.batches.size()));
+  const double batches = static_cast<double>(std::max<size_t>(1, drawn.batches.size()));
+  const double rung_seconds = plan.seconds / batches;
+  plan.own_seconds /= batches;
   absl::StatusOr<bool> more = true;
   for (size_t i = 0; i < drawn.batches.size() && more.ok() && *more; ++i) {
     const int64_t now = session->Now();
@@ -302,7 +307,7 @@ void Sweep::OpenGap(SweepSession* session) {
                       std::max(tracker_.traits().target_seconds_per_hit, 1e-9);
   const double means = request.target_seconds * kGapShare;
   gap_share_ = cost > means && session->traits().resets_range ? means / cost : 1;
-  gap_ranges_ = DrawBlocks(covered_before_, gap_share_, kGapBlockPages, request.seed + 4);
+  gap_ranges_ = DrawBlocks(covered_before_, gap_share_, kDrawnBlockPages, request.seed + 4);
   const absl::StatusOr<Instant> reset = session->Reset(gap_ranges_);
   if (reset.ok()) {
     gap_opened_ = *reset;

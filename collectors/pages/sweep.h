@@ -42,7 +42,11 @@ class Sweep {
   absl::StatusOr<Population> ChoosePopulation(SweepSession* session, SweepSample* sample);
   absl::StatusOr<std::vector<PageRange>> LookAtGap(SweepSession* session, SweepSample* sample);
   absl::StatusOr<Population> Scout(SweepSession* session, std::vector<PageRange> ranges, double share);
-  absl::StatusOr<double> PilotHitShare(SweepSession* session, const std::vector<PageRange>& ranges);
+  struct Pilot {
+    double hit_share = 0;             // of the pages written in one wide window
+    double own_seconds_per_page = 0;  // that a look at a page drawn in blocks costs us
+  };
+  absl::StatusOr<Pilot> RunPilot(SweepSession* session, const std::vector<PageRange>& ranges);
   absl::Status RunLadder(SweepSession* session, const Population& population, SweepSample* sample);
   absl::StatusOr<bool> RunFineRungs(SweepSession* session, WideRung* wide, SweepSample* sample);
   // One window; `pages` goes in as what the window above handed down and comes out as what goes on to the

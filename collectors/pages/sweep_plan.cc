@@ -36,14 +36,8 @@ double WidePageShare(const WidePopulation& population, const TrackerTraits& trai
   const double looks = kPromotionLooks + (kWideLooks - kPromotionLooks) / 2;
   const double by_total = Share(means.target_seconds, hit_seconds * looks);
   const double by_burst = Share(means.burst_ratio * means.window_seconds, hit_seconds);
-  const double by_target = std::min(by_total, by_burst);
-  const double pages = static_cast<double>(population.pages);
-  const double whole = pages * traits.seconds_per_page_looked +
-                       static_cast<double>(population.ranges) * traits.seconds_per_call;
-  if (by_target >= 1 && whole * kWideLooks <= means.own_seconds) return 1;
-  // A drawn page stands alone: a call each.
-  const double drawn = pages * (traits.seconds_per_page_looked + traits.seconds_per_call);
-  return std::min(by_target, Share(means.own_seconds, drawn * kWideLooks));
+  const double look_seconds = static_cast<double>(population.pages) * population.own_seconds_per_page;
+  return std::min({by_total, by_burst, Share(means.own_seconds, look_seconds * kWideLooks)});
 }
 
 size_t MostPagesTogether(const TrackerTraits& traits, double window_seconds) {

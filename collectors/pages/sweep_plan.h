@@ -45,10 +45,11 @@ struct WideMeans {
 // Before anything is known about the population: can we afford to look at all of it, and how?
 WidePlan PlanWalk(uint64_t pages, const TrackerTraits& traits, const WideMeans& means);
 
+// What a pilot look at some of the pages says of all of them.
 struct WidePopulation {
   uint64_t pages = 0;
-  size_t ranges = 0;     // in which they lie
-  double hit_share = 0;  // of the pages written in one window, by a pilot look
+  double hit_share = 0;             // of the pages written in one window
+  double own_seconds_per_page = 0;  // what a look at a page costs us
 };
 
 // After the pilot look: the share of the pages that can be looked at for as long as an answer needs.

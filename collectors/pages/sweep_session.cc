@@ -10,7 +10,9 @@ namespace mempulse {
 namespace {
 
 constexpr int64_t kCpuBlockNanos = 10'000'000;
-constexpr int64_t kSpunWindowNanos = 1'000'000;
+// How Clock::WaitUntil spins.
+constexpr int64_t kSpunWholeNanos = 100'000;
+constexpr int64_t kSpunTailNanos = 60'000;
 constexpr int64_t kDistrustPauseNanos = 500'000;
 
 double Seconds(int64_t nanos) { return static_cast<double>(nanos) * 1e-9; }
@@ -72,7 +74,9 @@ int64_t SweepSession::JitteredNanos(absl::Duration window) {
 
 bool SweepSession::WaitUntil(int64_t deadline_nanos, bool precise) {
   const int64_t until = std::min(deadline_nanos, ends_nanos_);
-  const bool spin = precise && until - Now() < kSpunWindowNanos;
+  const int64_t wait = until - Now();
+  const bool spin = precise && wait > 0;
+  if (spin) own_seconds_spent_ += Seconds(wait <= kSpunWholeNanos ? wait : kSpunTailNanos);
   return clock_.WaitUntil(until, spin, stop_) && until == deadline_nanos;
 }
 

@@ -79,6 +79,7 @@ class SweepSession {
   std::optional<double> CpuBlock();
   double MeanCpu();
 
+  // In calls and in spinning for short windows.
   double own_seconds_spent() const { return own_seconds_spent_; }
 
  private:

@@ -12,12 +12,19 @@ namespace {
 
 constexpr uint64_t kPartPages = 65536;
 constexpr size_t kPartRanges = 2048;
+// Shares of the whole sweep's means at which this rung ends, whatever the plan expected: the finer rungs need
+// the rest.
+constexpr double kMostShare = 0.45;
+constexpr double kMostOwnShare = 0.5;
 
 }  // namespace
 
 WideRung::WideRung(SweepSession* session, std::vector<PageRange> ranges, double page_share,
                    uint64_t eligible_pages)
-    : session_(session), page_share_(page_share) {
+    : session_(session),
+      page_share_(page_share),
+      most_spent_((session->budget().spent() + session->budget().left()) * kMostShare),
+      most_own_spent_(session->request().own_seconds * kMostOwnShare) {
   const SweepRequest& request = session->request();
   // A tracker that can only reset everything has one window for everything.
   const bool whole = !session->traits().resets_range;
@@ -78,9 +85,14 @@ absl::Status WideRung::LookAtPart(Part* part) {
   std::vector<uint64_t> addresses(part->carried.begin(), part->carried.end());
   std::sort(addresses.begin(), addresses.end());
   part->carried.clear();
+  const double spent_before = session_->budget().spent();
+  const double own_before = session_->own_seconds_spent();
   const absl::Status looked =
       session_->Look(part->ranges, RangesOfPages(addresses), !part->pausing, &part->recorder);
   if (!looked.ok()) return looked;
+  spent_ += session_->budget().spent() - spent_before;
+  own_spent_ += session_->own_seconds_spent() - own_before;
+  if (spent_ > most_spent_ || own_spent_ > most_own_spent_) StopForCost();
   part->pausing = false;
   part->due_nanos = part->recorder.opened_nanos() + session_->JitteredNanos(window);
   if (part->recorder.looks() % kPromotionLooks == 0) DropSaturated(part);
@@ -112,6 +124,11 @@ absl::Status WideRung::LookAtDueParts() {
   }
   if (const std::optional<double> cpu = session_->CpuBlock(); cpu.has_value()) Settle(*cpu);
   return absl::OkStatus();
+}
+
+void WideRung::StopForCost() {
+  stopped_ = true;
+  for (Part& part : parts_) part.recorder.sample().cut_by_budget = true;
 }
 
 void WideRung::Settle(double target_cpu) {

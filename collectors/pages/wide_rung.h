@@ -34,10 +34,6 @@ class WideRung {
   const std::vector<uint64_t>& candidates() const { return candidates_; }
   double page_share() const { return page_share_; }
   uint64_t looks() const;  // of the part with the fewest
-  // Stops looking for good, as when its share of the budget is spent.
-  void Stop() { stopped_ = true; }
-  bool stopped() const { return stopped_; }
-
   std::vector<RungSample> Finish() &&;
 
  private:
@@ -50,9 +46,14 @@ class WideRung {
   };
   absl::Status LookAtPart(Part* part);
   void DropSaturated(Part* part);
+  void StopForCost();
 
   SweepSession* session_;
   double page_share_;
+  double most_spent_;
+  double most_own_spent_;
+  double spent_ = 0;      // of the budget, by this rung alone
+  double own_spent_ = 0;  // of our CPU
   std::vector<Part> parts_;
   std::vector<uint64_t> candidates_;
   bool stopped_ = false;

@@ -34,19 +34,17 @@ TEST(SweepPlanTest, AHugeProcessIsScoutedFirst) {
 }
 
 TEST(SweepPlanTest, WideShareFollowsHitsNotPages) {
-  EXPECT_EQ(WidePageShare({7'300, 40, 0.005}, WriteProtect(), Round(0.06)), 1);
-  const double redis = WidePageShare({17'147, 39, 0.147}, WriteProtect(), Round(0.06));
-  EXPECT_EQ(WidePageShare({7'300, 7'300, 0.005}, WriteProtect(), Round(1)), 1)
-      << "lone pages, but affordable";
-  EXPECT_LT(WidePageShare({7'300, 7'300, 0.005}, WriteProtect(), Round(0.06)), 1) << "a call for each page";
+  EXPECT_EQ(WidePageShare({7'300, 0.005, 5e-9}, WriteProtect(), Round(0.06)), 1);
+  const double redis = WidePageShare({17'147, 0.147, 20e-9}, WriteProtect(), Round(0.06));
+  EXPECT_LT(WidePageShare({7'300, 0.005, 1e-6}, WriteProtect(), Round(0.06)), 1) << "dear for us";
   EXPECT_GT(redis, 0.1);
   EXPECT_LT(redis, 0.4) << "2,525 pages a look are more than 1 % of a CPU pays for";
-  EXPECT_LT(WidePageShare({17'147, 39, 1}, WriteProtect(), Round(0.06)), redis);
+  EXPECT_LT(WidePageShare({17'147, 1, 20e-9}, WriteProtect(), Round(0.06)), redis);
 }
 
 TEST(SweepPlanTest, TheBurstLimitCapsTheHitsOfOneWindow) {
   WideMeans means = Round(100'000);
-  const double share = WidePageShare({100'000, 1, 1}, WriteProtect(), means);
+  const double share = WidePageShare({100'000, 1, 0}, WriteProtect(), means);
   EXPECT_NEAR(share * 100'000 * 1.1e-6 / means.window_seconds, means.burst_ratio, 1e-6);
 }
 

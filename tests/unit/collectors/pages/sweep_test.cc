@@ -120,7 +120,7 @@ TEST_F(SweepTest, ManyHotPagesAreSampledWithinTheBudget) {
     const RungSample* wide = Rung(result->sample, absl::Milliseconds(20));
     ASSERT_NE(wide, nullptr);
     EXPECT_LT(wide->page_share, 0.2);
-    EXPECT_NEAR(static_cast<double>(wide->eligible_pages), 20'000, 1'500);
+    EXPECT_NEAR(static_cast<double>(wide->eligible_pages), 20'000, 4'000) << "drawn in blocks";
     const RungSample* reference = Rung(result->sample, absl::Microseconds(250));
     ASSERT_NE(reference, nullptr) << "the ceiling population must still be counted";
     EXPECT_GT(reference->looks.size(), 8u);
