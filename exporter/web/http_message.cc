@@ -115,8 +115,11 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view query) {
     if (!PercentDecode(parts.first, &key) || !PercentDecode(parts.second, &value)) {
       return absl::InvalidArgumentError("the query has a broken percent escape");
     }
-    if (key == "collect[]") selection.collect.push_back(std::move(value));
-    if (key == "exclude[]") selection.exclude.push_back(std::move(value));
+    if (key == "collect[]") {
+      selection.collect.push_back(std::move(value));
+    } else if (key == "exclude[]") {
+      selection.exclude.push_back(std::move(value));
+    }
   }
   if (!selection.collect.empty() && !selection.exclude.empty()) {
     return absl::InvalidArgumentError("collect[] and exclude[] do not go together");
