@@ -10,9 +10,6 @@
 namespace mempulse {
 namespace {
 
-// A call for each lone page, and with it a flush of the target's translation buffers, costs several
-// microseconds; walking over its neighbours costs a few nanoseconds each.
-constexpr uint64_t kJoinPages = 256;
 constexpr int64_t kWideHeadroomNanos = 200'000;
 // A witness must see the target through many of the scheduler's slices of a few milliseconds.
 constexpr int64_t kWitnessNanos = 150'000'000;
@@ -77,7 +74,7 @@ FineRung::Drawn FineRung::Draw(const SweepSession& session, const Plan& plan, co
   return drawn;
 }
 
-FineRung::FineRung(SweepSession* session, WideRung* wide, Plan plan, Batch batch)
+FineRung::FineRung(SweepSession* session, WideRung* wide, Plan plan, const Batch& batch)
     : session_(session),
       wide_(wide),
       plan_(std::move(plan)),

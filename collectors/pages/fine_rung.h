@@ -45,7 +45,7 @@ class FineRung {
   static Drawn Draw(const SweepSession& session, const Plan& plan, const Pages& from_above);
 
   // `wide` may be null (a tracker that cannot reset a range).
-  FineRung(SweepSession* session, WideRung* wide, Plan plan, Batch batch);
+  FineRung(SweepSession* session, WideRung* wide, Plan plan, const Batch& batch);
 
   // False when the sweep must end. A pool too dear even for a handful gives an empty sample marked
   // cut_by_budget.

@@ -271,7 +271,7 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
 
 absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, FineRung::Plan plan,
                                        FineRung::Pages* pages, SweepSample* sample) {
-  FineRung::Drawn drawn = FineRung::Draw(*session, plan, *pages);
+  const FineRung::Drawn drawn = FineRung::Draw(*session, plan, *pages);
   pages->read.clear();
   // A rung that nothing can be afforded on leaves its candidates to the next one.
   if (!drawn.batches.empty()) pages->saturated.clear();
@@ -285,7 +285,7 @@ absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, 
     const int64_t share = (rung_ends - now) / static_cast<int64_t>(drawn.batches.size() - i);
     plan.until_nanos = now + std::min(share, LongestNanos(plan.window));
     plan.seconds = rung_seconds;
-    FineRung rung(session, beside, plan, std::move(drawn.batches[i]));
+    FineRung rung(session, beside, plan, drawn.batches[i]);
     more = rung.Run();
     FineRung::Pages verdicts = rung.Verdicts();
     pages->saturated.insert(pages->saturated.end(), verdicts.saturated.begin(), verdicts.saturated.end());

@@ -19,7 +19,7 @@ constexpr double kMostOwnShare = 0.5;
 
 }  // namespace
 
-WideRung::WideRung(SweepSession* session, std::vector<PageRange> ranges, double page_share,
+WideRung::WideRung(SweepSession* session, const std::vector<PageRange>& ranges, double page_share,
                    uint64_t eligible_pages)
     : session_(session),
       page_share_(page_share),

@@ -17,7 +17,8 @@ namespace mempulse {
 class WideRung {
  public:
   // `ranges`: what to look at; `page_share` and `eligible_pages` as in RungSample.
-  WideRung(SweepSession* session, std::vector<PageRange> ranges, double page_share, uint64_t eligible_pages);
+  WideRung(SweepSession* session, const std::vector<PageRange>& ranges, double page_share,
+           uint64_t eligible_pages);
 
   // Opens the first window of every part.
   absl::Status Open();
