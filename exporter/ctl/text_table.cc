@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "config/utf8_text.h"
 
 namespace mempulse {
 
@@ -35,7 +36,10 @@ std::string FrequencyText(double hertz, bool floor) {
 }
 
 std::string PrintableText(const std::string& text, size_t most) {
-  std::string safe = absl::Utf8SafeCHexEscape(text.substr(0, most));
+  const std::string cut = text.substr(0, most);
+  // absl's UTF-8 form passes every byte above 0x7f through, valid or not. A rune cut in two counts as not.
+  const bool valid = FindBadByte(cut) == cut.size();
+  std::string safe = valid ? absl::Utf8SafeCHexEscape(cut) : absl::CHexEscape(cut);
   if (text.size() > most) safe += "...";
   return safe;
 }
