@@ -38,6 +38,12 @@ uint64_t FindIn(int memory, const Mapping& mapping, uint64_t* budget) {
   return 0;
 }
 
+bool SameExtents(absl::Span<const Mapping> a, absl::Span<const Mapping> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Mapping& one, const Mapping& other) {
+    return one.start == other.start && one.end == other.end;
+  });
+}
+
 }  // namespace
 
 int64_t FindSyscallBytes(absl::Span<const uint8_t> code) {
@@ -61,6 +67,11 @@ absl::StatusOr<uint64_t> FindSyscallInstruction(const Host& host, pid_t pid,
     }
   }
   if (budget == kMostRead) return uint64_t{0};
+  // In the middle of an exec the list holds the program but not yet its loader and vdso.
+  bool truncated = false;
+  const absl::StatusOr<std::vector<Mapping>> now = ReadMappings(host, pid, &truncated);
+  if (!now.ok()) return now.status();
+  if (!SameExtents(*now, mappings)) return uint64_t{0};
   return absl::UnavailableError("architecture: no syscall instruction in the target's executable memory");
 }
 

@@ -13,7 +13,8 @@ namespace mempulse {
 
 // Address of a `syscall` instruction in the target's executable memory: the vdso's first, then one of the C
 // library, then any. Unavailable when the first 16 MiB hold none. 0 when nothing could be read at these
-// addresses: the process is being replaced (exec) or ends. Reads /proc/PID/mem.
+// addresses or the mappings are others by now: the process is being replaced (exec) or ends. Reads
+// /proc/PID/mem.
 absl::StatusOr<uint64_t> FindSyscallInstruction(const Host& host, pid_t pid,
                                                 absl::Span<const Mapping> mappings);
 
