@@ -87,8 +87,9 @@ class SimulatedTracker final : public PageTracker {
       for (auto page = writers_.lower_bound(range.start); page != writers_.end() && page->first < range.end;
            ++page) {
         Writer& writer = page->second;
-        if (WritesUntil(writer, now) > WritesUntil(writer, writer.reset_nanos) || writer.reset_nanos == 0 ||
-            std::isinf(writer.hertz)) {
+        const bool first = writer.reset_nanos == 0;
+        if (first || std::isinf(writer.hertz) ||
+            WritesUntil(writer, now) > WritesUntil(writer, writer.reset_nanos)) {
           written->push_back({page->first, page->first + kPageSize});
           ++effect_.induced_faults;
         }
