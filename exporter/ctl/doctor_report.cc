@@ -122,6 +122,7 @@ nlohmann::ordered_json TargetJson(const DoctorFacts::OfTarget& target) {
 
 std::vector<DoctorRow> MechanismRows(const std::vector<TrackerSupport>& mechanisms) {
   std::vector<DoctorRow> rows;
+  rows.reserve(mechanisms.size());
   for (const TrackerSupport& support : mechanisms) {
     rows.push_back({std::string(TrackerKindName(support.kind)), support.supported, support.reason,
                     support.detail, support.remedy});
