@@ -30,6 +30,10 @@ Section SweepKeys(SweepOptions& sweep) {
        "The longest that one sweep of one process may take, waiting included."},
       {"max_pages", CountField{&sweep.max_pages, 1, int64_t{1} << 32},
        "Pages tracked in one process; more are sampled by mapping order."},
+      {"cross_check_pages", CountField{&sweep.cross_check_pages, 0, 4096},
+       "Pages of each process whose content is hashed once a sweep, to prove that the tracker loses no "
+       "write; 0 turns it "
+       "off. Needs the right to read the memory."},
       {"include_shared", SwitchField{&sweep.include_shared}, "Sweep shared mappings too."},
       {"include_huge", SwitchField{&sweep.include_huge},
        "Sweep transparent huge pages too. The first write to each then splits it, which the target can "

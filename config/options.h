@@ -29,9 +29,10 @@ struct SweepOptions {
   double budget = 0.01;       // of one CPU of the target's time, averaged over a round
   double burst_limit = 0.05;  // of one CPU in any 100 ms
   absl::Duration target_time_limit = absl::Seconds(10);  // one sweep, waiting included
-  uint64_t max_pages = 4 << 20;  // tracked per target; more are sampled by mapping order
-  bool include_shared = false;   // shared mappings
-  bool include_huge = false;     // transparent huge pages (the first write splits them)
+  uint64_t max_pages = 4 << 20;     // tracked per target; more are sampled by mapping order
+  uint64_t cross_check_pages = 64;  // whose content is hashed once a sweep to prove the tracker; 0: none
+  bool include_shared = false;      // shared mappings
+  bool include_huge = false;        // transparent huge pages (the first write splits them)
 
   bool operator==(const SweepOptions&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "collectors/pages/cross_check.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/pages/sweep_plan.h"
 #include "collectors/pages/wide_rung.h"
@@ -105,6 +106,7 @@ absl::StatusOr<Sweep::Result> Sweep::Run(const SweepRequest& request, const std:
   absl::StatusOr<Population> population = ChoosePopulation(&session, &sample);
   result.end = population.status();
   if (population.ok()) result.end = RunLadder(&session, *population, &sample);
+  if (result.end.ok()) result.end = CrossCheckTracker(&session, &sample);
   if (result.end.ok() && request.open_gap) OpenGap(&session);
 
   sample.outcome = stop.stop_requested() ? SweepOutcome::kStopped : OutcomeOf(result.end);
@@ -298,6 +300,29 @@ absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, 
   std::sort(pages->saturated.begin(), pages->saturated.end());
   std::sort(pages->read.begin(), pages->read.end());
   return more;
+}
+
+absl::Status Sweep::CrossCheckTracker(SweepSession* session, SweepSample* sample) {
+  const SweepRequest& request = session->request();
+  const bool second_mechanism = tracker_.kind() != TrackerKind::kHashDiff && session->reads_content();
+  if (!second_mechanism || request.options.cross_check_pages == 0 || session->budget().left() < 0) {
+    return absl::OkStatus();
+  }
+  std::vector<PageRange> written = sample->gap.written;
+  for (const RungSample& rung : sample->rungs) {
+    for (const PageHits& page : rung.pages) {
+      if (page.hits > 0) written.push_back({page.address, page.address + kPageSize});
+    }
+  }
+  std::vector<PageRange> covered =
+      IntersectRanges(session->coverage().ranges, OwnContent(session->mappings()));
+  if (!request.only.empty()) covered = IntersectRanges(covered, request.only);
+  const std::vector<PageRange> drawn = DrawCrossCheck(covered, MergeRanges(std::move(written)),
+                                                      request.options.cross_check_pages, request.seed + 5);
+  if (drawn.empty()) return absl::OkStatus();
+  const absl::StatusOr<CrossCheck> check = RunCrossCheck(session, drawn, request.options.windows.front());
+  if (check.ok()) sample->cross_check = *check;
+  return check.status();
 }
 
 void Sweep::OpenGap(SweepSession* session) {

@@ -54,6 +54,7 @@ class Sweep {
   absl::StatusOr<bool> RunBatches(SweepSession* session, WideRung* beside, FineRung::Plan plan,
                                   FineRung::Pages* pages, SweepSample* sample);
   void OpenGap(SweepSession* session);
+  absl::Status CrossCheckTracker(SweepSession* session, SweepSample* sample);
 
   PageTracker& tracker_;
   Clock& clock_;

@@ -66,6 +66,17 @@ struct GapSample {
   std::vector<PageRange> written;
 };
 
+// What hashing said about pages that a tracker watched in the same window. Pages are counted once a check.
+struct CrossCheck {
+  uint64_t confirmed = 0;  // content changed and the tracker saw a write
+  uint64_t unchanged = 0;  // neither
+  uint64_t unconfirmed =
+      0;  // only the tracker: writes that restore the content, or that lie outside the two hashes
+  uint64_t missed = 0;  // only the content: the tracker lost a write
+
+  uint64_t pages() const { return confirmed + unchanged + unconfirmed + missed; }
+};
+
 struct SweepRegion {
   PageRange range;
   int kind = 0;         // RegionKind
@@ -92,7 +103,8 @@ struct SweepSample {
   uint64_t huge_pages_skipped = 0;
   std::vector<RungSample> rungs;  // by requested window, longest first
   GapSample gap;
-  double target_cpu = 0;  // mean CPU seconds per second over the sweep
+  CrossCheck cross_check;  // no pages: not done
+  double target_cpu = 0;   // mean CPU seconds per second over the sweep
   double duration_seconds = 0;
   SweepOutcome outcome = SweepOutcome::kComplete;
 };

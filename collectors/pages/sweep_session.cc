@@ -80,6 +80,17 @@ bool SweepSession::WaitUntil(int64_t deadline_nanos, bool precise) {
   return clock_.WaitUntil(until, spin, stop_) && until == deadline_nanos;
 }
 
+bool SweepSession::Pause(absl::Duration window) {
+  return clock_.WaitUntil(Now() + JitteredNanos(window), false, stop_);
+}
+
+absl::StatusOr<std::vector<uint64_t>> SweepSession::HashPages(absl::Span<const PageRange> ranges) {
+  const int64_t begin = Now();
+  absl::StatusOr<std::vector<uint64_t>> hashes = target_.hash_pages(ranges);
+  own_seconds_spent_ += Seconds(Now() - begin);
+  return hashes;
+}
+
 void SweepSession::Charge(uint64_t hits, int64_t call_nanos) {
   const double call = Seconds(call_nanos);
   own_seconds_spent_ += call;

@@ -23,6 +23,9 @@ namespace mempulse {
 struct SweepTarget {
   std::function<absl::StatusOr<std::vector<Mapping>>()> mappings;
   std::function<absl::StatusOr<int64_t>()> cpu_nanos;
+  // The content of pages, for the cross-check, as PageContent::Hash gives it. Empty where the memory may not
+  // be read.
+  std::function<absl::StatusOr<std::vector<uint64_t>>(absl::Span<const PageRange>)> hash_pages = {};
 };
 
 // What one sweep may cost and how long it may take.
@@ -63,6 +66,8 @@ class SweepSession {
   int64_t JitteredNanos(absl::Duration window);
   // False when the sweep must end (stop, time limit).
   bool WaitUntil(int64_t deadline_nanos, bool precise);
+  // Waits for a jittered window whether or not the sweep's time is over; false on a stop.
+  bool Pause(absl::Duration window);
 
   // Resets ranges and charges the call.
   absl::StatusOr<Instant> Reset(absl::Span<const PageRange> ranges);
@@ -73,6 +78,10 @@ class SweepSession {
   absl::Status Look(absl::Span<const PageRange> ranges, absl::Span<const PageRange> carried, bool contiguous,
                     RungRecorder* rung);
   const std::vector<PageRange>& written() const { return written_; }
+
+  bool reads_content() const { return static_cast<bool>(target_.hash_pages); }
+  // Charged as time of ours.
+  absl::StatusOr<std::vector<uint64_t>> HashPages(absl::Span<const PageRange> ranges);
 
   // Once at least 10 ms have passed, the target's CPU use since the last time. Rungs settle their looks with
   // it.

@@ -117,6 +117,15 @@ inline constexpr MetricSpec kMetrics[] = {
     {"mempulse_tracker_supported", kGauge, "", "tracker,reason", kTargets, kExact, kStable,
      "1 when a mechanism passed its functional probe on memory of the exporter's own, else 0; reason says "
      "why not."},
+    {"mempulse_cross_checks_total", kCounter, "", "target", kTargets, kExact, kStable,
+     "Sweeps that compared the tracker with hashing on a sample of pages. Absent where the memory may not be "
+     "read or "
+     "hashing is the tracker."},
+    {"mempulse_cross_checked_pages_total", kCounter, "", "target,result", kTargets, kExact, kStable,
+     "Pages compared: confirmed (both saw a write), unchanged (neither), unconfirmed (only the tracker: the "
+     "write "
+     "restored the content or lay outside of the two hashes), missed (only hashing: the tracker lost a "
+     "write)."},
 
     // Observer: what watching did to the target.
     {"mempulse_observer_stop_seconds_total", kCounter, "seconds", "target", kObserver, kExact, kStable,

@@ -154,12 +154,27 @@ void AddObserver(const GroupReport& group, const GroupSummary& summary, FamilyBo
     book->Add(Metric("mempulse_budget_used_ratio"), {target}, summary.highest_budget_used);
 }
 
+void AddCrossChecks(const GroupReport& group, FamilyBook* book) {
+  if (group.totals.cross_checks == 0) return;
+  const CrossCheck& check = group.totals.cross_check;
+  book->Add(Metric("mempulse_cross_checks_total"), {group.name},
+            static_cast<double>(group.totals.cross_checks));
+  for (const auto& [result, pages] :
+       std::initializer_list<std::pair<const char*, uint64_t>>{{"confirmed", check.confirmed},
+                                                               {"missed", check.missed},
+                                                               {"unchanged", check.unchanged},
+                                                               {"unconfirmed", check.unconfirmed}}) {
+    book->Add(Metric("mempulse_cross_checked_pages_total"), {group.name, result}, static_cast<double>(pages));
+  }
+}
+
 }  // namespace
 
 void AddGroupMetrics(const GroupReport& group, const GroupSummary& summary, int regions, RegionSlots* slots,
                      FamilyBook* book) {
   AddHealth(group, summary, book);
   AddObserver(group, summary, book);
+  AddCrossChecks(group, book);
   AddObservations(group, summary.measured, book);
   if (!summary.measured) return;
   AddBands(group.name, summary, book);

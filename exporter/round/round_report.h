@@ -63,6 +63,8 @@ struct GroupTotals {
   std::array<uint64_t, kObservationBounds.size() + 1> observations{};  // not cumulated; last one = beyond
   double observation_sum_hertz = 0;
   ObserverEffect effect;
+  uint64_t cross_checks = 0;  // sweeps whose tracker was compared with hashing
+  CrossCheck cross_check;     // sums over those
 };
 
 // "target_gone", "permission", "attach", "tracker", "mappings", "time_limit", "internal": closed set.

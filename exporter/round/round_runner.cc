@@ -34,6 +34,15 @@ void CountObservations(const std::vector<double>& hertz, GroupTotals* totals) {
   }
 }
 
+void AddCrossCheck(const CrossCheck& check, GroupTotals* totals) {
+  if (check.pages() == 0) return;
+  ++totals->cross_checks;
+  totals->cross_check.confirmed += check.confirmed;
+  totals->cross_check.unchanged += check.unchanged;
+  totals->cross_check.unconfirmed += check.unconfirmed;
+  totals->cross_check.missed += check.missed;
+}
+
 std::string SupportSentence(const TrackerSupport& support) {
   std::string text = absl::StrCat(TrackerKindName(support.kind), ": ", support.detail);
   if (!support.remedy.empty()) absl::StrAppend(&text, " (", support.remedy, ")");
@@ -263,6 +272,15 @@ void RoundRunner::LogOutcome(const std::string& group, const ProcessReport& repo
                   {"detail", support.detail},
                   {"remedy", support.remedy}});
   }
+  if (outcome.cross_check.missed > 0) {
+    log_.Log(LogLevel::kWarn, "page tracker missed writes that hashing saw",
+             {{"target", group},
+              {"comm", report.comm},
+              {"pid", absl::StrCat(report.id.pid)},
+              {"tracker", report.tracker},
+              {"missed_pages", absl::StrCat(outcome.cross_check.missed)},
+              {"checked_pages", absl::StrCat(outcome.cross_check.pages())}});
+  }
   if (absl::IsNotFound(outcome.problem)) {
     log_.Forget(subject);
   } else if (!outcome.problem.ok() && !absl::IsCancelled(outcome.problem)) {
@@ -293,6 +311,7 @@ void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
   totals.effect.lock_seconds += outcome.effect.lock_seconds;
   totals.effect.own_cpu_seconds += outcome.effect.own_cpu_seconds;
   CountObservations(outcome.observed_hertz, &totals);
+  AddCrossCheck(outcome.cross_check, &totals);
   answers_unpublished_ = true;
   watched->gone = outcome.outcome == SweepOutcome::kExited;
 }

@@ -75,6 +75,7 @@ TargetWatch::TargetWatch(const Host& host, Clock& clock, ProcessFacts facts,
 
 void TargetWatch::Close() {
   sweep_.reset();
+  content_.reset();
   tracker_.reset();
   target_.reset();
   effect_before_ = {};
@@ -108,6 +109,12 @@ absl::Status TargetWatch::Open(const WatchRequest& request) {
     return ReadMappings(host_, pid, &truncated);
   };
   door.cpu_nanos = [pid] { return ProcessCpuNanos(pid); };
+  if (tracker_->kind() != TrackerKind::kHashDiff) {
+    if (absl::StatusOr<std::unique_ptr<PageContent>> content = PageContent::Open(host_, pid); content.ok()) {
+      content_ = *std::move(content);
+      door.hash_pages = [this](absl::Span<const PageRange> ranges) { return content_->Hash(ranges); };
+    }
+  }
   sweep_ = std::make_unique<mempulse::Sweep>(*tracker_, clock_, std::move(door));
   return absl::OkStatus();
 }
@@ -171,6 +178,7 @@ WatchOutcome TargetWatch::Sweep(const WatchRequest& request, const std::stop_tok
 void TargetWatch::Analyse(const WatchRequest& request, mempulse::Sweep::Result result,
                           WatchOutcome* outcome) {
   SweepSample& sample = result.sample;
+  outcome->cross_check = sample.cross_check;
   report_.swept_at = clock_.Now();
   report_.sweep_seconds = sample.duration_seconds;
   report_.tracked_pages = sample.tracked_pages;

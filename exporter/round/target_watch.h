@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "collectors/host/clock.h"
 #include "collectors/host/host.h"
+#include "collectors/pages/page_content.h"
 #include "collectors/pages/sweep.h"
 #include "collectors/pages/tracker_probe.h"
 #include "collectors/targets/target.h"
@@ -34,6 +35,7 @@ struct WatchOutcome {
   std::string error_reason;            // of kErrorReasons when `problem` is set
   ObserverEffect effect;               // since the previous sweep
   std::vector<double> observed_hertz;  // one a page with a frequency
+  CrossCheck cross_check;              // of this sweep; no pages: not done
 };
 
 // One process, its tracker and what was last found there. One thread at a time; not thread-safe.
@@ -63,6 +65,7 @@ class TargetWatch {
   std::vector<TrackerSupport> own_support_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<PageTracker> tracker_;
+  std::unique_ptr<PageContent> content_;  // null where the memory may not be read, and for hashdiff
   std::unique_ptr<mempulse::Sweep> sweep_;
   ObserverEffect effect_before_;
   int rounds_until_retry_ = 0;                               // after every mechanism refused

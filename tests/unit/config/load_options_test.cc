@@ -43,6 +43,7 @@ TEST(LoadOptionsTest, EveryKeyReachesItsField) {
                     .burst_limit = 0.001,
                     .target_time_limit = absl::Milliseconds(1500),
                     .max_pages = uint64_t{1} << 32,
+                    .cross_check_pages = 0,
                     .include_shared = true,
                     .include_huge = false};
   expected.round = {absl::Milliseconds(100), absl::Hours(24), 256};

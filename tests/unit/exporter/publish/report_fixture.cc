@@ -146,6 +146,8 @@ RoundReport FixtureReport() {
   cache.totals.observations = {0, 80, 90, 20, 110, 20, 0, 40, 0};
   cache.totals.observation_sum_hertz = 2345678.5;
   cache.totals.effect = {0.0125, 3, 45678, 7, 0.75, 6.5};
+  cache.totals.cross_checks = 23;
+  cache.totals.cross_check = {310, 900, 41, 1};
 
   GroupReport api;
   api.name = "api";
