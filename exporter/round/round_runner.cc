@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collectors/host/process_cpu.h"
+#include "exporter/round/group_totals.h"
 
 namespace mempulse {
 namespace {
@@ -16,32 +17,6 @@ namespace {
 constexpr double kSweptShare = 0.45;
 constexpr absl::Duration kShortestSpread = absl::Milliseconds(500);
 constexpr absl::Duration kPublishPause = absl::Milliseconds(500);
-
-GroupTotals FreshTotals() {
-  GroupTotals totals;
-  for (int outcome = 0; outcome <= static_cast<int>(SweepOutcome::kFailed); ++outcome) {
-    totals.sweeps[SweepOutcomeName(static_cast<SweepOutcome>(outcome))] = 0;
-  }
-  for (const char* reason : kErrorReasons) totals.errors[reason] = 0;
-  return totals;
-}
-
-void CountObservations(const std::vector<double>& hertz, GroupTotals* totals) {
-  for (const double value : hertz) {
-    const auto bound = std::lower_bound(kObservationBounds.begin(), kObservationBounds.end(), value);
-    ++totals->observations[static_cast<size_t>(bound - kObservationBounds.begin())];
-    totals->observation_sum_hertz += value;
-  }
-}
-
-void AddCrossCheck(const CrossCheck& check, GroupTotals* totals) {
-  if (check.pages() == 0) return;
-  ++totals->cross_checks;
-  totals->cross_check.confirmed += check.confirmed;
-  totals->cross_check.unchanged += check.unchanged;
-  totals->cross_check.unconfirmed += check.unconfirmed;
-  totals->cross_check.missed += check.missed;
-}
 
 std::string SupportSentence(const TrackerSupport& support) {
   std::string text = absl::StrCat(TrackerKindName(support.kind), ": ", support.detail);
@@ -196,6 +171,8 @@ void RoundRunner::AdoptFound(std::vector<FoundGroup> found) {
     const std::string name = group.name;
     found_[name] = std::move(group);
   }
+  std::stable_sort(fresh.begin(), fresh.end(),
+                   [](const Watched* a, const Watched* b) { return a->last_started < b->last_started; });
   queue_.assign(fresh.rbegin(), fresh.rend());
   for (auto entry = watches_.begin(); entry != watches_.end();) {
     entry = IsOver(*entry->second) ? watches_.erase(entry) : std::next(entry);
@@ -216,6 +193,7 @@ RoundRunner::Watched* RoundRunner::TakeWork() {
   Watched* const watched = queue_.back();
   queue_.pop_back();
   watched->in_flight = true;
+  watched->last_started = clock_.Now();
   ++in_flight_;
   return watched;
 }
@@ -300,18 +278,7 @@ void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
   const bool ended = outcome.outcome == SweepOutcome::kExited || outcome.outcome == SweepOutcome::kExecuted;
   watched->failed = !outcome.problem.ok() && !ended;
   GroupTotals& totals = totals_.try_emplace(watched->group, FreshTotals()).first->second;
-  ++totals.sweeps[SweepOutcomeName(outcome.outcome)];
-  if (!outcome.error_reason.empty() && !absl::IsCancelled(outcome.problem)) {
-    ++totals.errors[outcome.error_reason];
-  }
-  totals.effect.stop_seconds += outcome.effect.stop_seconds;
-  totals.effect.stops += outcome.effect.stops;
-  totals.effect.induced_faults += outcome.effect.induced_faults;
-  totals.effect.huge_pages_split += outcome.effect.huge_pages_split;
-  totals.effect.lock_seconds += outcome.effect.lock_seconds;
-  totals.effect.own_cpu_seconds += outcome.effect.own_cpu_seconds;
-  CountObservations(outcome.observed_hertz, &totals);
-  AddCrossCheck(outcome.cross_check, &totals);
+  AddOutcome(outcome, &totals);
   answers_unpublished_ = true;
   watched->gone = outcome.outcome == SweepOutcome::kExited;
 }
@@ -368,16 +335,36 @@ void RoundRunner::Publish() {
   publish_(report);
 }
 
-void RoundRunner::WaitForRound(absl::Time round_ends, const std::stop_token& stop) {
+void RoundRunner::LeaveOver(const std::string& limit) {
+  for (Watched* watched : queue_) {
+    watched->failed = true;
+    ++totals_.try_emplace(watched->group, FreshTotals()).first->second.errors["time_limit"];
+    log_.LogOnce(absl::StrCat("time_limit/", watched->group), LogLevel::kWarn,
+                 "round.time_limit leaves processes over for the next round",
+                 {{"target", watched->group},
+                  {"time_limit", limit},
+                  {"remedy", "raise round.interval and round.time_limit, or lower max_processes"}});
+  }
+  queue_.clear();
+}
+
+// A process that is waiting for its sweep holds the next round back until round.time_limit; one that is being
+// swept does not.
+void RoundRunner::WaitForRound(absl::Time started, const std::stop_token& stop) {
   absl::Time published = clock_.Now();
   bool round_over = false;
-  while (!stop.stop_requested() && clock_.Now() < round_ends) {
-    clock_.WaitUntil(clock_.MonotonicNanos() + 50'000'000, false, stop);
+  bool waiting = true;
+  absl::Time ends = started;
+  while (!stop.stop_requested() && (clock_.Now() < ends || waiting)) {
     bool publish = false;
     {
       const absl::MutexLock lock(&mutex_);
+      const RoundOptions& round = settings_.options.round;
+      ends = started + round.interval;
       loop_seen_ = clock_.Now();
-      if (!round_over && queue_.empty() && in_flight_ == 0) {
+      if (loop_seen_ >= started + round.time_limit) LeaveOver(absl::FormatDuration(round.time_limit));
+      waiting = !queue_.empty();
+      if (!round_over && !waiting && in_flight_ == 0) {
         round_over = publish = true;
         round_finished_ = loop_seen_;
         ++round_;
@@ -388,6 +375,7 @@ void RoundRunner::WaitForRound(absl::Time round_ends, const std::stop_token& sto
       Publish();
       published = clock_.Now();
     }
+    clock_.WaitUntil(clock_.MonotonicNanos() + 50'000'000, false, stop);
   }
   if (round_over || stop.stop_requested()) return;
   {
@@ -402,14 +390,13 @@ void RoundRunner::Run(uint64_t rounds, const std::stop_token& stop) {
   Publish();
   for (uint64_t round = 0; !stop.stop_requested() && (rounds == 0 || round < rounds); ++round) {
     AdoptSettings();
-    absl::Time ends;
+    absl::Time started;
     {
       const absl::MutexLock lock(&mutex_);
-      round_started_ = loop_seen_ = clock_.Now();
-      ends = round_started_ + settings_.options.round.interval;
+      started = round_started_ = loop_seen_ = clock_.Now();
     }
     Discover();
-    WaitForRound(ends, stop);
+    WaitForRound(started, stop);
   }
   {
     const absl::MutexLock lock(&mutex_);

@@ -58,8 +58,9 @@ class RoundRunner {
     bool in_flight = false;
     bool wanted = true;  // found in the last discovery
     bool failed = false;
-    bool gone = false;      // its last sweep saw it exit
-    int absent_rounds = 0;  // since it was last in a round's sample
+    bool gone = false;                               // its last sweep saw it exit
+    int absent_rounds = 0;                           // since it was last in a round's sample
+    absl::Time last_started = absl::InfinitePast();  // of its sweeps: who waited longest comes first
     uint64_t seed = 0;
   };
   struct Settings {
@@ -79,7 +80,8 @@ class RoundRunner {
   WatchRequest RequestFor(Watched* watched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Account(Watched* watched, const WatchOutcome& outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LogOutcome(const std::string& group, const ProcessReport& report, const WatchOutcome& outcome);
-  void WaitForRound(absl::Time round_ends, const std::stop_token& stop) ABSL_LOCKS_EXCLUDED(mutex_);
+  void LeaveOver(const std::string& limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WaitForRound(absl::Time started, const std::stop_token& stop) ABSL_LOCKS_EXCLUDED(mutex_);
   RoundReport MakeReport() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   GroupReport ReportGroup(const TargetGroupOptions& options) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int EffectiveWorkers() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
