@@ -107,11 +107,19 @@ class WriteProtectTracker final : public PageTracker {
   absl::StatusOr<Instant> LookAt(absl::Span<const PageRange> ranges, bool reset,
                                  std::vector<PageRange>* written);
   absl::Span<const ScanRange> Annotate(absl::Span<const PageRange> ranges);
-  // The reason for which a mapping stays untracked, nullptr when it is; its present pages in *present.
-  absl::StatusOr<const char*> Enroll(const Mapping& mapping, const CoverOptions& options,
-                                     PresentPages* present);
+  // One mapping on its way into the coverage.
+  struct Candidate {
+    Mapping mapping;
+    PresentPages present;
+    bool tracks = false;            // has pages to track
+    const char* refusal = nullptr;  // why it stays untracked
+
+    PageRange range() const { return {mapping.start, mapping.end}; }
+  };
+  absl::StatusOr<std::vector<Candidate>> FindCandidates(absl::Span<const Mapping> mappings,
+                                                        const CoverOptions& options);
+  absl::Status RegisterTracked(absl::Span<const Mapping> mappings, std::vector<Candidate>* candidates);
   absl::StatusOr<const char*> Register(PageRange range);
-  void RegisterReserves(absl::Span<const Mapping> mappings, std::vector<PageRange>* registered);
   void CountSplits(const std::vector<PageRange>& base);
 
   Pagemap pagemap_;
@@ -124,73 +132,105 @@ class WriteProtectTracker final : public PageTracker {
   std::vector<ScanRange> annotated_;
 };
 
+// Memory beside a tracked mapping that may become part of it: an allocator's reserve, a part under mprotect,
+// a part that is still empty.
+std::vector<PageRange> FindReserves(absl::Span<const Mapping> mappings, absl::Span<const PageRange> tracked,
+                                    absl::Span<const PageRange> others) {
+  std::vector<PageRange> reserves;
+  for (const Mapping& mapping : mappings) {
+    const bool could_join = !mapping.shared && mapping.inode == 0 &&
+                            MappingRefusal(mapping, CoverOptions{}, CoverageRules{}) == nullptr;
+    const bool beside =
+        ContainsPage(tracked, mapping.end) || ContainsPage(tracked, mapping.start - kPageSize);
+    const bool listed = ContainsPage(tracked, mapping.start) || ContainsPage(others, mapping.start);
+    if (could_join && beside && !listed) {
+      reserves.push_back({mapping.start, mapping.end});
+    }
+  }
+  return reserves;
+}
+
 absl::StatusOr<Coverage> WriteProtectTracker::Cover(absl::Span<const Mapping> mappings,
                                                     const CoverOptions& options) {
+  absl::StatusOr<std::vector<Candidate>> candidates = FindCandidates(mappings, options);
+  if (!candidates.ok()) return candidates.status();
+  if (absl::Status status = RegisterTracked(mappings, &*candidates); !status.ok()) return status;
   std::vector<Coverage::Refusal> refusals;
   std::vector<Mapping> enrolled;
-  std::vector<PageRange> whole;
   std::vector<PageRange> base;
   std::vector<PageRange> huge;
   FoundPresence found;
   private_files_.clear();
-  for (const Mapping& mapping : mappings) {
-    if (!mapping.writable) continue;
-    const PageRange range{mapping.start, mapping.end};
-    PresentPages present;
-    absl::StatusOr<const char*> refusal = Enroll(mapping, options, &present);
-    if (!refusal.ok()) return refusal.status();
-    if (*refusal != nullptr) {
-      refusals.push_back({range, *refusal});
+  for (Candidate& candidate : *candidates) {
+    if (candidate.refusal != nullptr) {
+      refusals.push_back({candidate.range(), candidate.refusal});
       continue;
     }
+    const PresentPages& present = candidate.present;
     base.insert(base.end(), present.base.begin(), present.base.end());
     huge.insert(huge.end(), present.huge.begin(), present.huge.end());
-    if (!mapping.shared && mapping.inode != 0) private_files_.push_back(range);
-    found.Add(std::move(present));
-    enrolled.push_back(mapping);
-    whole.push_back(range);
+    if (!candidate.mapping.shared && candidate.mapping.inode != 0)
+      private_files_.push_back(candidate.range());
+    found.Add(std::move(candidate.present));
+    enrolled.push_back(candidate.mapping);
   }
   absl::StatusOr<Coverage> coverage = CoverPresentPages(enrolled, options, CoverageRules{}, &found);
   if (!coverage.ok()) return coverage.status();
   coverage->refusals.insert(coverage->refusals.end(), refusals.begin(), refusals.end());
   CountSplits(base);
   if (options.include_huge) tracked_huge_ = std::move(huge);
-  RegisterReserves(mappings, &whole);
-  registration_.Retain(whole);
   registration_.SetPopulation(coverage->ranges);
   return coverage;
 }
 
-absl::StatusOr<const char*> WriteProtectTracker::Enroll(const Mapping& mapping, const CoverOptions& options,
-                                                        PresentPages* present) {
-  if (const char* reason = MappingRefusal(mapping, options, CoverageRules{}); reason != nullptr)
-    return reason;
-  absl::StatusOr<PresentPages> found = presence_.FindPresent(mapping);
-  if (!found.ok()) return found.status();
-  *present = *std::move(found);
-  // One call over a short gap is cheaper than two; a huge page never fits into such a gap.
-  present->base = MergeRanges(std::move(present->base), kMergedGapPages);
-  const bool nothing_to_track = present->base.empty() && (present->huge.empty() || !options.include_huge);
-  if (nothing_to_track) return nullptr;
-  return Register({mapping.start, mapping.end});
+absl::StatusOr<std::vector<WriteProtectTracker::Candidate>> WriteProtectTracker::FindCandidates(
+    absl::Span<const Mapping> mappings, const CoverOptions& options) {
+  std::vector<Candidate> candidates;
+  for (const Mapping& mapping : mappings) {
+    if (!mapping.writable) continue;
+    Candidate candidate;
+    candidate.mapping = mapping;
+    candidate.refusal = MappingRefusal(mapping, options, CoverageRules{});
+    if (candidate.refusal == nullptr) {
+      absl::StatusOr<PresentPages> found = presence_.FindPresent(mapping);
+      if (!found.ok()) return found.status();
+      PresentPages& present = candidate.present = *std::move(found);
+      // One call over a short gap is cheaper than two; a huge page never fits into such a gap.
+      present.base = MergeRanges(std::move(present.base), kMergedGapPages);
+      candidate.tracks = !present.base.empty() || (!present.huge.empty() && options.include_huge);
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
 }
 
-// Memory beside a tracked mapping that may become part of it (an allocator's reserve, a part under mprotect).
-// Were only one side registered, the kernel could not join the two, and an mremap over both would fail for
-// the target.
-void WriteProtectTracker::RegisterReserves(absl::Span<const Mapping> mappings,
-                                           std::vector<PageRange>* registered) {
-  const std::vector<PageRange> tracked = *registered;
-  for (const Mapping& mapping : mappings) {
-    const bool reserve = !mapping.writable && !mapping.shared && mapping.inode == 0 &&
-                         MappingRefusal(mapping, CoverOptions{}, CoverageRules{}) == nullptr;
-    const bool beside =
-        ContainsPage(tracked, mapping.end) || ContainsPage(tracked, mapping.start - kPageSize);
-    if (reserve && beside && registration_.Add({mapping.start, mapping.end}) == 0) {
-      registered->push_back({mapping.start, mapping.end});
-    }
+// What touches is registered by one call: while only one of two neighbours is registered, the kernel cannot
+// join them, and an mremap over both fails for the target.
+absl::Status WriteProtectTracker::RegisterTracked(absl::Span<const Mapping> mappings,
+                                                  std::vector<Candidate>* candidates) {
+  std::vector<PageRange> tracked;
+  std::vector<PageRange> huge;  // left alone, so that nothing keeps the kernel from making more of them
+  for (const Candidate& candidate : *candidates) {
+    if (candidate.tracks) tracked.push_back(candidate.range());
+    if (!candidate.tracks && !candidate.present.huge.empty()) huge.push_back(candidate.range());
   }
-  *registered = MergeRanges(std::move(*registered));
+  const std::vector<PageRange> reserves = FindReserves(mappings, tracked, huge);
+  std::vector<PageRange> wanted = tracked;
+  wanted.insert(wanted.end(), reserves.begin(), reserves.end());
+  std::vector<PageRange> registered;
+  for (const PageRange& together : MergeRanges(std::move(wanted))) {
+    if (registration_.Add(together) == 0) registered.push_back(together);
+  }
+  // A group that holds something that cannot be registered: each for itself.
+  for (Candidate& candidate : *candidates) {
+    if (!candidate.tracks || ContainsPage(registered, candidate.mapping.start)) continue;
+    const absl::StatusOr<const char*> refusal = Register(candidate.range());
+    if (!refusal.ok()) return refusal.status();
+    candidate.refusal = *refusal;
+  }
+  tracked.insert(tracked.end(), registered.begin(), registered.end());
+  registration_.Retain(MergeRanges(std::move(tracked)));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<const char*> WriteProtectTracker::Register(PageRange range) {
