@@ -1,6 +1,7 @@
 #include "collectors/pages/sweep.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -56,6 +57,18 @@ std::vector<absl::Duration> FineWindows(const SweepOptions& options, const Track
     return absl::ToInt64Nanoseconds(window) < traits.shortest_window_nanos;
   });
   return windows;
+}
+
+// What the wide rung has handed over since the last time joins those that go on to the next window. All
+// ascending.
+void TakeNewCandidates(const std::vector<uint64_t>& candidates, std::vector<uint64_t>* known,
+                       std::vector<uint64_t>* pages) {
+  std::vector<uint64_t> fresh;
+  std::set_difference(candidates.begin(), candidates.end(), known->begin(), known->end(),
+                      std::back_inserter(fresh));
+  *known = candidates;
+  const auto middle = pages->insert(pages->end(), fresh.begin(), fresh.end());
+  std::inplace_merge(pages->begin(), middle, pages->end());
 }
 
 SweepOutcome OutcomeOf(const absl::Status& end) {
@@ -246,15 +259,23 @@ absl::StatusOr<bool> Sweep::RunFineRungs(SweepSession* session, WideRung* wide, 
   const uint32_t promotion = session->traits().sees_restores ? kPromotionLooks : kBlindPromotionLooks;
   double weights = 0;
   for (const absl::Duration window : windows) weights += WeightOf(window);
-  FineRung::Pages pages{wide->candidates(), {}};
+  FineRung::Pages pages;
+  std::vector<uint64_t> known;
   for (const absl::Duration window : windows) {
-    if (pages.saturated.empty() && pages.read.empty()) break;
+    TakeNewCandidates(wide->candidates(), &known, &pages.saturated);
     const double weight = WeightOf(window) / weights;
     weights -= WeightOf(window);
     // The wide rung beside needs its part of what is left.
     const double left = session->budget().left() * (beside != nullptr ? 0.7 : 1);
     const int64_t now = session->Now();
     const int64_t time = static_cast<int64_t>(static_cast<double>(session->ends_nanos() - now) * weight);
+    if (pages.saturated.empty() && pages.read.empty()) {
+      // A moment without the processor keeps pages back that the next verdict lets through.
+      if (beside == nullptr) break;
+      const absl::StatusOr<bool> more = beside->RunUntil(now + time);
+      if (!more.ok() || !*more) return more;
+      continue;
+    }
     FineRung::Plan plan;
     plan.window = window;
     plan.seconds = std::max(0.0, left) * weight;

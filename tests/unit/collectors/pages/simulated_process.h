@@ -53,6 +53,8 @@ class SimulatedTracker final : public PageTracker {
     for (const auto& [address, writer] : writers_) addresses.push_back(address);
     return RangesOfPages(addresses);
   }
+  // Nobody writes from here to there, CLOCK_MONOTONIC of the simulated clock: the process does not run.
+  void Pause(int64_t from_nanos, int64_t to_nanos) { pauses_.push_back({from_nanos, to_nanos}); }
   TrackerTraits& mutable_traits() { return traits_; }
   int covers() const { return covers_; }
   uint64_t hits() const { return effect_.induced_faults; }
@@ -88,8 +90,11 @@ class SimulatedTracker final : public PageTracker {
            ++page) {
         Writer& writer = page->second;
         const bool first = writer.reset_nanos == 0;
-        if (first || std::isinf(writer.hertz) ||
-            WritesUntil(writer, now) > WritesUntil(writer, writer.reset_nanos)) {
+        const int64_t ran_until_reset = RanUntil(writer.reset_nanos);
+        const int64_t ran = RanUntil(now);
+        if (first ||
+            (std::isinf(writer.hertz) ? ran > ran_until_reset
+                                      : WritesUntil(writer, ran) > WritesUntil(writer, ran_until_reset))) {
           written->push_back({page->first, page->first + kPageSize});
           ++effect_.induced_faults;
         }
@@ -110,6 +115,11 @@ class SimulatedTracker final : public PageTracker {
     double phase = 0;
     int64_t reset_nanos = 0;
   };
+  int64_t RanUntil(int64_t nanos) const {
+    int64_t ran = nanos;
+    for (const auto& [from, to] : pauses_) ran -= std::clamp(nanos, from, to) - from;
+    return ran;
+  }
   static int64_t WritesUntil(const Writer& writer, int64_t nanos) {
     return static_cast<int64_t>(std::floor(static_cast<double>(nanos) * 1e-9 * writer.hertz + writer.phase));
   }
@@ -117,6 +127,7 @@ class SimulatedTracker final : public PageTracker {
   SimulatedClock* clock_;
   TrackerTraits traits_;
   std::map<uint64_t, Writer> writers_;
+  std::vector<std::pair<int64_t, int64_t>> pauses_;
   int covers_ = 0;
   ObserverEffect effect_;
   absl::Status fail_next_;

@@ -48,6 +48,20 @@ class SweepTest : public testing::Test {
   SimulatedTracker tracker_{&clock_};
 };
 
+TEST_F(SweepTest, AMomentWithoutTheProcessorDoesNotEndTheLadder) {
+  tracker_.AddPages(kBase, 100, 0);
+  tracker_.AddPages(kBase + 20 * kPageSize, 1, 800);
+  // Two of the first ten looks at the widest window find nothing.
+  const int64_t start = clock_.MonotonicNanos();
+  for (int64_t at : {40'000'000, 120'000'000}) tracker_.Pause(start + at, start + at + 45'000'000);
+  Sweep sweep(tracker_, clock_, Target());
+  const auto result = sweep.Run(Request(), std::stop_token());
+  ASSERT_TRUE(result.ok()) << result.status();
+  const PageHits* page = Page(Rung(result->sample, absl::Milliseconds(1)), kBase + 20 * kPageSize);
+  ASSERT_NE(page, nullptr) << "never looked at with a window that could tell";
+  EXPECT_GT(page->look_count, 100u);
+}
+
 TEST_F(SweepTest, NarrowsToPagesThatStaySaturated) {
   tracker_.AddPages(kBase, 100, 0);
   tracker_.AddPages(kBase + 10 * kPageSize, 1, 5);
