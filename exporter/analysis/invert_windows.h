@@ -13,6 +13,9 @@ struct InvertOptions {
   // At most this hit rate for a rung to be read off (the largest such rung is). Nearer to 1, the looks in
   // which a not quite regular writer comes twice are lost: 20 kHz on a 50 us rung reads 12 % low.
   double unsaturated_rate = 0.7;
+  // A page that was hit more often than this on its only rung was due on a shorter one. Without that, nothing
+  // tells a fast page that missed some looks while its process waited from one as slow as the window.
+  double unconfirmed_rate = 0.9;
   uint32_t fewest_hits = 3;       // below this: too_few
   double probe_load_limit = 0.2;  // CPU share taken by induced faults above which r < 1 is not trusted
   double double_count_window_seconds = 10e-6;  // shorter windows see the retried store twice

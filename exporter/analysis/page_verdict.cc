@@ -185,6 +185,11 @@ Verdict Judge(absl::Span<const RungReading> readings, const TrackerTruth& tracke
     }
     if (!regular) return Unfit(readings, chosen);
   }
+  // Due on a shorter window that nobody looked at: what it missed may have been moments without the
+  // processor.
+  if (readings.size() == 1 && reading.count.rate > options.unconfirmed_rate) {
+    return Floor(PageState::kAtCeiling, reading.confidence.low, reading.confidence.low);
+  }
   if (CpuMayDecide(reading)) {
     const std::vector<RungReading> busy_readings = busy();
     if (WaitsForCpu(reading, busy_readings[*chosen], options)) {

@@ -96,6 +96,16 @@ TEST(DescheduledTarget, ContradictionIsSettledByBusyLooks) {
   EXPECT_TRUE(page.saturated_at_reference);
 }
 
+TEST(DescheduledTarget, MissesOnTheOnlyRungGiveAFloor) {
+  SweepSample sample;
+  sample.target_seconds_per_hit = 1.1e-6;
+  sample.rungs.push_back(PlainRung(absl::Milliseconds(20), 100, {{FirstPage(), 94}}));
+  const PageFrequency page = Only(sample);
+  EXPECT_THAT(page, InState(PageState::kAtCeiling)) << "800 Hz and 47 Hz look alike here";
+  EXPECT_LE(page.frequency_hertz, 50);
+  EXPECT_TRUE(std::isinf(page.high_hertz));
+}
+
 TEST(DescheduledTarget, TooFewBusyLooksSayIdle) {
   SweepSample sample;
   sample.rungs.push_back(PlainRung(absl::Milliseconds(20), 200, {{FirstPage(), 200}}));
