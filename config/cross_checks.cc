@@ -70,7 +70,8 @@ void CheckGroup(const TargetGroupOptions& group, const std::string& path, const 
   // A group inherits the file's sweep; what is wrong there is told there.
   if (!problems.Touches("sweep")) CheckSweep(group.sweep, path + ".sweep", lines, problems);
   const std::string tracker = path + ".tracker";
-  if (group.tracker == TrackerChoice::kWriteProtect && !group.attach && !problems.Touches(path + ".attach")) {
+  if (group.tracker == TrackerChoice::kWriteProtect && group.attach == AttachChoice::kNever &&
+      !problems.Touches(path + ".attach")) {
     problems.AddValue(lines.Of(tracker), tracker,
                       "writeprotect puts a userfaultfd into the target; allow it with \"attach: true\"");
   }
@@ -85,6 +86,11 @@ void CheckAcrossKeys(const Options& options, const KeyLines& lines, ProblemList&
     const TargetGroupOptions& group = options.targets[i];
     const std::string path = absl::StrCat("targets[", i, "]");
     CheckGroup(group, path, lines, problems);
+    if (group.attach == AttachChoice::kCooperative && options.attach_socket.empty() &&
+        !problems.Touches("attach_socket")) {
+      problems.AddValue(lines.Of(path + ".attach"), path + ".attach",
+                        "cooperative needs the socket on which targets offer; give \"attach_socket\"");
+    }
     if (group.name.empty()) continue;
     if (const auto [first, fresh] = names.emplace(group.name, i); !fresh) {
       problems.AddValue(

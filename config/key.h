@@ -43,6 +43,9 @@ struct ChoiceField {
 struct TrackerField {
   TrackerChoice* value;
 };
+struct AttachField {
+  AttachChoice* value;
+};
 struct TextField {
   std::string* value;
   const TextForm* form;
@@ -73,8 +76,8 @@ struct GroupListField {
 };
 
 using Field =
-    std::variant<SwitchField, CountField, RatioField, DurationField, ChoiceField, TrackerField, TextField,
-                 CountListField, DurationListField, TextListField, SectionField, GroupListField>;
+    std::variant<SwitchField, CountField, RatioField, DurationField, ChoiceField, TrackerField, AttachField,
+                 TextField, CountListField, DurationListField, TextListField, SectionField, GroupListField>;
 
 enum class Need {
   kOptional,

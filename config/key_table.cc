@@ -130,12 +130,15 @@ Section GroupKeys(TargetGroupOptions& group) {
        "Processes that are left out after all: those that match any entry of any list here."},
       {"max_processes", CountField{&group.max_processes, 1, 10000},
        "Processes swept in one round; more are taken in turn, round by round."},
-      {"attach", SwitchField{&group.attach},
-       "Allow a userfaultfd to be put into the target, which the writeprotect tracker needs: the finest "
-       "measurement, "
-       "and the only one that changes the target."},
+      {"attach", AttachField{&group.attach},
+       "Where the userfaultfd comes from that the writeprotect tracker needs, the finest measurement. `true` "
+       "allows it "
+       "to be put into the target, which stops one of its threads for some 50 us; `cooperative` takes the "
+       "one that the "
+       "target's preload library offers on `attach_socket`, without a stop and without the permission to "
+       "trace."},
       {"tracker", TrackerField{&group.tracker},
-       "How writes are seen. `auto` takes the first that works of writeprotect (with `attach: true`), "
+       "How writes are seen. `auto` takes the first that works of writeprotect (where `attach` allows it), "
        "softdirty and "
        "hashdiff."},
       {"sweep", SectionField{SweepKeys(group.sweep)},
@@ -152,6 +155,11 @@ Section OptionsKeys(Options& options) {
       {"limits", SectionField{LimitKeys(options.limits)}, "Caps on what is exported."},
       {"log", SectionField{LogKeys(options.log)}, "The log on standard error."},
       {"path", SectionField{PathKeys(options.path)}, "Where the kernel's file systems are."},
+      {"attach_socket", TextField{&options.attach_socket, &kSocketPath},
+       "The Unix socket on which targets with the preload library offer their userfaultfd (`attach: "
+       "cooperative`). Its "
+       "folder has to exist. Without this key nothing is listened on. A change needs a restart.",
+       "/run/mempulse/attach.sock"},
       {"targets", GroupListField{&options.targets, &options.sweep},
        "The groups of processes to watch. All selectors of a group must match (`comms`, `exes`, "
        "`command_lines`, "
@@ -164,6 +172,11 @@ Section OptionsKeys(Options& options) {
 const std::vector<absl::string_view>& TrackerChoiceNames() {
   static const auto& names =
       *new std::vector<absl::string_view>{"auto", "writeprotect", "softdirty", "hashdiff"};
+  return names;
+}
+
+const std::vector<absl::string_view>& AttachChoiceNames() {
+  static const auto& names = *new std::vector<absl::string_view>{"false", "true", "cooperative"};
   return names;
 }
 

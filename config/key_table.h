@@ -15,5 +15,7 @@ Section GroupKeys(TargetGroupOptions& group);
 
 // The names of TrackerChoice, by its values.
 const std::vector<absl::string_view>& TrackerChoiceNames();
+// The same of AttachChoice; the first two are YAML's switches.
+const std::vector<absl::string_view>& AttachChoiceNames();
 
 }  // namespace mempulse

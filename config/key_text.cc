@@ -31,6 +31,7 @@ struct TypeName {
   std::string operator()(const DurationField&) const { return "duration"; }
   std::string operator()(const ChoiceField&) const { return "word"; }
   std::string operator()(const TrackerField&) const { return "word"; }
+  std::string operator()(const AttachField&) const { return "switch or word"; }
   std::string operator()(const TextField& field) const { return std::string(field.form->noun); }
   std::string operator()(const CountListField&) const { return "list of whole numbers"; }
   std::string operator()(const DurationListField&) const { return "list of durations"; }
@@ -50,6 +51,7 @@ struct RangeName {
   std::string operator()(const DurationField& field) const { return Between(field.low, field.high); }
   std::string operator()(const ChoiceField& field) const { return absl::StrJoin(field.choices, ", "); }
   std::string operator()(const TrackerField&) const { return absl::StrJoin(TrackerChoiceNames(), ", "); }
+  std::string operator()(const AttachField&) const { return absl::StrJoin(AttachChoiceNames(), ", "); }
   std::string operator()(const CountListField& field) const {
     return absl::StrCat(field.low, " to ", field.high);
   }
@@ -76,6 +78,9 @@ struct ValueName {
   std::string operator()(const ChoiceField& field) const { return *field.value; }
   std::string operator()(const TrackerField& field) const {
     return std::string(TrackerChoiceNames()[static_cast<size_t>(*field.value)]);
+  }
+  std::string operator()(const AttachField& field) const {
+    return std::string(AttachChoiceNames()[static_cast<size_t>(*field.value)]);
   }
   std::string operator()(const TextField& field) const {
     return field.value->empty() ? "" : YamlText(*field.value);

@@ -1,5 +1,7 @@
 #include "config/option_warnings.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "config/key_table.h"
 #include "config/units.h"
@@ -13,8 +15,9 @@ void WarnOfGroup(const TargetGroupOptions& group, const std::string& path, const
                  std::vector<std::string>& warnings) {
   const bool can_attach =
       group.tracker == TrackerChoice::kAuto || group.tracker == TrackerChoice::kWriteProtect;
-  if (group.attach && !can_attach) {
-    warnings.push_back(absl::StrCat(path, ".attach: true has no effect, because the tracker ",
+  if (group.attach != AttachChoice::kNever && !can_attach) {
+    warnings.push_back(absl::StrCat(path, ".attach: ", AttachChoiceNames()[static_cast<size_t>(group.attach)],
+                                    " has no effect, because the tracker ",
                                     TrackerChoiceNames()[static_cast<size_t>(group.tracker)],
                                     " never attaches"));
   }
@@ -34,6 +37,12 @@ void WarnOfGroup(const TargetGroupOptions& group, const std::string& path, const
 std::vector<std::string> OptionWarnings(const Options& options) {
   std::vector<std::string> warnings;
   if (options.targets.empty()) warnings.push_back("targets: no group is given, so nothing is watched");
+  const bool offers_wanted =
+      std::any_of(options.targets.begin(), options.targets.end(),
+                  [](const TargetGroupOptions& group) { return group.attach == AttachChoice::kCooperative; });
+  if (!options.attach_socket.empty() && !offers_wanted) {
+    warnings.push_back("attach_socket: no target group says attach: cooperative, so no offer is used");
+  }
   for (size_t i = 0; i < options.targets.size(); ++i) {
     WarnOfGroup(options.targets[i], absl::StrCat("targets[", i, "]"), options.round, warnings);
   }

@@ -11,6 +11,8 @@
 namespace mempulse {
 
 enum class TrackerChoice { kAuto, kWriteProtect, kSoftDirty, kHashDiff };
+// Where the userfaultfd of a target may come from.
+enum class AttachChoice { kNever, kInject, kCooperative };
 
 // Takes integers because g++ 12 thinks the padding in a constant array of durations is read uninitialised.
 inline std::vector<absl::Duration> LadderOfMicroseconds(std::initializer_list<int64_t> lengths) {
@@ -57,7 +59,9 @@ struct TargetGroupOptions {
     bool operator==(const Excludes&) const = default;
   } exclude;
   int max_processes = 8;  // swept per round; more are taken in turn
-  bool attach = false;    // allows injecting a userfaultfd (writeprotect)
+  // kInject allows putting a userfaultfd into the target (writeprotect); kCooperative takes what it offers
+  // itself.
+  AttachChoice attach = AttachChoice::kNever;
   TrackerChoice tracker = TrackerChoice::kAuto;
   SweepOptions sweep;  // starts from the file's top-level `sweep`
 
@@ -107,6 +111,8 @@ struct PathOptions {
 
 struct Options {
   std::vector<TargetGroupOptions> targets;
+  std::string
+      attach_socket;  // where targets offer their userfaultfd (AttachChoice::kCooperative); empty: nowhere
   SweepOptions sweep;
   RoundOptions round;
   WebOptions web;

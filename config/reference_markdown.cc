@@ -84,6 +84,10 @@ std::string ReferenceMarkdown() {
   for (const Key& key : file) {
     if (std::holds_alternative<GroupListField>(key.field)) AppendGroup(out, key);
   }
+  out += "\n## Of the file itself\n\n| key | value | default | meaning |\n|---|---|---|---|\n";
+  for (const Key& key : file) {
+    if (std::holds_alternative<TextField>(key.field)) out += TableRow{}(key);
+  }
   for (const Key& key : file) {
     const auto* nested = std::get_if<SectionField>(&key.field);
     if (nested != nullptr) AppendSection(out, std::string(key.name), key.help, nested->keys);

@@ -66,6 +66,11 @@ struct FieldSchema {
     return WithDefault(ChoiceSchema(TrackerChoiceNames()),
                        std::string(TrackerChoiceNames()[static_cast<size_t>(*field.value)]));
   }
+  Json operator()(const AttachField& field) const {
+    const Json choices = Json::array({false, true, std::string(AttachChoiceNames()[2])});
+    const auto index = static_cast<size_t>(*field.value);
+    return WithDefault({{"enum", choices}}, choices[index]);
+  }
   Json operator()(const TextField& field) const {
     Json schema = TextSchema(*field.form);
     return field.value->empty() ? schema : WithDefault(std::move(schema), *field.value);

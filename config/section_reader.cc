@@ -43,6 +43,7 @@ class FieldReader {
     const absl::StatusOr<size_t> index = ChoiceValue(node_, TrackerChoiceNames());
     if (Accept(index.status())) *field.value = static_cast<TrackerChoice>(*index);
   }
+  void operator()(const AttachField& field) { Put(AttachValue(node_), *field.value); }
 
   void operator()(const CountListField& field) {
     ReadList(*field.value, false,

@@ -88,6 +88,7 @@ absl::Status CheckTelemetryPath(absl::string_view text) {
 const TextForm kGroupName = {"name", "^[a-zA-Z0-9_.-]{1,64}$", 64, CheckGroupName};
 const TextForm kFilePath = {"path", "", kMaxPathBytes, CheckAnything};
 const TextForm kAbsolutePath = {"absolute path", "^/", kMaxPathBytes, CheckAbsolutePath};
+const TextForm kSocketPath = {"absolute path", "^/", 107, CheckAbsolutePath};
 const TextForm kComm = {"process name", "^.{1,15}$", kMaxPathBytes, CheckComm};
 const TextForm kRegexp = {"regular expression", "", 1024, CheckPatternText};
 const TextForm kCgroupGlob = {"glob", "^[/*]", 1024, CheckCgroupGlob};

@@ -20,6 +20,7 @@ struct TextForm {
 extern const TextForm kGroupName;
 extern const TextForm kFilePath;
 extern const TextForm kAbsolutePath;
+extern const TextForm kSocketPath;  // absolute, as long as a Unix socket's may be
 extern const TextForm kComm;
 extern const TextForm kRegexp;
 extern const TextForm kCgroupGlob;

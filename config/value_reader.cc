@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "config/key_table.h"
 #include "config/near_name.h"
 #include "config/quoted_text.h"
 #include "config/units.h"
@@ -107,6 +108,16 @@ absl::StatusOr<std::string> TextValue(const YamlNode& node, const TextForm& form
   }
   if (absl::Status status = CheckTextForm(node.text, form); !status.ok()) return status;
   return node.text;
+}
+
+absl::StatusOr<AttachChoice> AttachValue(const YamlNode& node) {
+  const absl::StatusOr<size_t> index = ChoiceValue(node, AttachChoiceNames());
+  if (!index.ok()) return index.status();
+  const auto choice = static_cast<AttachChoice>(*index);
+  if (node.quoted && choice != AttachChoice::kCooperative) {
+    return Refused(QuotedText(node.text), " in quotes is text; use true, false or cooperative");
+  }
+  return choice;
 }
 
 absl::StatusOr<size_t> ChoiceValue(const YamlNode& node, const std::vector<absl::string_view>& choices) {

@@ -18,6 +18,8 @@ absl::StatusOr<int64_t> CountValue(const YamlNode& node, int64_t low, int64_t hi
 absl::StatusOr<double> RatioValue(const YamlNode& node, const RatioField& field);
 absl::StatusOr<absl::Duration> DurationValue(const YamlNode& node, absl::Duration low, absl::Duration high);
 absl::StatusOr<std::string> TextValue(const YamlNode& node, const TextForm& form);
+// `true`, `false` or the word `cooperative`.
+absl::StatusOr<AttachChoice> AttachValue(const YamlNode& node);
 // Index of the choice.
 absl::StatusOr<size_t> ChoiceValue(const YamlNode& node, const std::vector<absl::string_view>& choices);
 

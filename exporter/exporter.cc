@@ -13,6 +13,16 @@ SnapshotOptions SnapshotOptionsOf(const Options& options) {
   return {{kVersion, kRevision, kCompiler}, options.limits, options.web.exporter_metrics};
 }
 
+OfferCounts CountsOf(const CooperativeOffers& offers) {
+  OfferCounts counts;
+  counts.held = offers.held();
+  const auto results = offers.results();
+  for (size_t i = 0; i < results.size(); ++i) {
+    counts.results[std::string(OfferResultName(static_cast<OfferResult>(i)))] = results[i];
+  }
+  return counts;
+}
+
 }  // namespace
 
 Exporter::Exporter(const Flags& flags, const Options& options, Logger& log)
@@ -26,8 +36,10 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Create(const Flags& flags, c
                                                            Logger& log) {
   std::unique_ptr<Exporter> exporter(new Exporter(flags, options, log));
   Exporter* const self = exporter.get();
+  if (absl::Status status = self->ListenForOffers(options.attach_socket); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<RoundRunner>> runner = RoundRunner::Create(
-      options, self->host_, self->clock_, log, [self](const RoundReport& report) { self->Publish(report); });
+      options, self->host_, self->clock_, log, [self](const RoundReport& report) { self->Publish(report); },
+      self->offers_.get());
   if (!runner.ok()) return runner.status();
   self->runner_ = *std::move(runner);
 
@@ -53,6 +65,15 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Create(const Flags& flags, c
   return exporter;
 }
 
+absl::Status Exporter::ListenForOffers(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<CooperativeOffers>> offers = CooperativeOffers::Open(host_, path);
+  if (!offers.ok()) return offers.status();
+  offers_ = *std::move(offers);
+  log_.Log(LogLevel::kInfo, "listening for targets that cooperate", {{"attach_socket", path}});
+  return absl::OkStatus();
+}
+
 void Exporter::Run(const std::stop_token& stop) {
   runner_->Run(flags_.rounds, stop);
   server_->Stop();
@@ -66,6 +87,7 @@ void Exporter::Publish(const RoundReport& report) {
   OwnState own;
   if (server_ != nullptr) own.http = server_->counts();
   if (absl::StatusOr<ProcessUsage> usage = ReadProcessUsage(host_); usage.ok()) own.process = *usage;
+  if (offers_ != nullptr) own.offers = CountsOf(*offers_);
   board_.Publish(builder_.Build(report, own));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "collectors/host/clock.h"
 #include "collectors/host/host.h"
+#include "collectors/pages/cooperative_offers.h"
 #include "config/options.h"
 #include "exporter/flags.h"
 #include "exporter/publish/snapshot.h"
@@ -28,11 +29,12 @@ class Exporter {
   void Run(const std::stop_token& stop);
 
   // Reads the configuration again. A bad one is logged, counted and returned, and the old one stays. Listen
-  // addresses, paths and logging need a restart.
+  // addresses, attach_socket, paths and logging need a restart.
   absl::Status Reload() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   Exporter(const Flags& flags, const Options& options, Logger& log);
+  absl::Status ListenForOffers(const std::string& path);
   void Publish(const RoundReport& report) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Flags flags_;
@@ -42,7 +44,8 @@ class Exporter {
   SnapshotBoard board_;
   absl::Mutex mutex_;
   SnapshotOptions snapshot_options_ ABSL_GUARDED_BY(mutex_);
-  SnapshotBuilder builder_;  // Run's thread only
+  SnapshotBuilder builder_;                    // Run's thread only
+  std::unique_ptr<CooperativeOffers> offers_;  // null without attach_socket
   std::unique_ptr<RoundRunner> runner_;
   std::unique_ptr<HttpServer> server_;
 };

@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "collectors/pages/cooperative_decision.h"
+#include "collectors/pages/cooperative_offers.h"
 #include "collectors/pages/hashdiff_tracker.h"
 #include "collectors/pages/softdirty_tracker.h"
 #include "collectors/pages/tracker_access.h"
@@ -37,10 +39,21 @@ bool Wanted(TrackerChoice choice, TrackerKind kind) {
   return false;
 }
 
+// An offer that turns out to be no good is not tried again.
+absl::StatusOr<std::unique_ptr<PageTracker>> OpenOffered(const Host& host, const Target& target,
+                                                         CooperativeOffers* offers) {
+  absl::StatusOr<WriteProtection> offered = offers->Take(target.facts().id);
+  if (!offered.ok()) return offered.status();
+  auto opened = OpenOfferedWriteProtectTracker(host, target, *std::move(offered));
+  if (absl::StartsWith(opened.status().message(), "foreign_memory: ")) offers->Discard(target.facts().id);
+  return opened;
+}
+
 absl::StatusOr<std::unique_ptr<PageTracker>> OpenKind(TrackerKind kind, const Host& host,
-                                                      const Target& target) {
+                                                      const Target& target, const AttachTerms& terms) {
   switch (kind) {
     case TrackerKind::kWriteProtect:
+      if (terms.choice == AttachChoice::kCooperative) return OpenOffered(host, target, terms.offers);
       return OpenWriteProtectTracker(host, target);
     case TrackerKind::kSoftDirty:
       return OpenSoftDirtyTracker(host, target);
@@ -56,9 +69,10 @@ struct ReasonRemedy {
 };
 
 // Reasons that only show when the tracker is really opened; the message then begins with "REASON: ".
-constexpr std::array<ReasonRemedy, 6> kLateReasons = {{
+constexpr std::array<ReasonRemedy, 7> kLateReasons = {{
     {"seccomp", "run the target without a seccomp profile, or use softdirty"},
     {"foreign_tracker", "end the debugger or tracker that is attached to the target"},
+    {"foreign_memory", "look for what else in the target's place connects to attach_socket"},
     {"yama", "add CAP_SYS_PTRACE to the exporter, or use softdirty"},
     {"capability", "add CAP_SYS_PTRACE to the exporter"},
     {"architecture", ""},
@@ -91,12 +105,16 @@ std::vector<TrackerSupport> ProbeTrackers(const Host& host) {
 }
 
 std::vector<TrackerSupport> ProbeTarget(const Host& host, const Target& target,
-                                        const std::vector<TrackerSupport>& own, bool attach_allowed) {
+                                        const std::vector<TrackerSupport>& own, const AttachTerms& terms) {
   std::vector<TrackerSupport> support;
   const absl::StatusOr<TargetAccess> access = ReadTargetAccess(host, target);
   for (const TrackerKind kind : kAllTrackerKinds) {
-    if (access.ok()) {
-      support.push_back(DecideSupport(OwnSupport(own, kind), *access, attach_allowed));
+    const bool cooperative = kind == TrackerKind::kWriteProtect && terms.choice == AttachChoice::kCooperative;
+    if (access.ok() && cooperative) {
+      support.push_back(
+          DecideCooperative(OwnSupport(own, kind), *access, OfferStatus(terms.offers, target.facts().id)));
+    } else if (access.ok()) {
+      support.push_back(DecideSupport(OwnSupport(own, kind), *access, terms.choice == AttachChoice::kInject));
     } else {
       support.push_back({kind, false, "error", std::string(access.status().message()), ""});
     }
@@ -106,13 +124,13 @@ std::vector<TrackerSupport> ProbeTarget(const Host& host, const Target& target,
 
 absl::StatusOr<ChosenTracker> OpenTracker(const Host& host, const Target& target,
                                           const std::vector<TrackerSupport>& own, TrackerChoice choice,
-                                          bool attach_allowed) {
+                                          const AttachTerms& terms) {
   ChosenTracker chosen;
-  chosen.support = ProbeTarget(host, target, own, attach_allowed);
+  chosen.support = ProbeTarget(host, target, own, terms);
   for (TrackerSupport& support : chosen.support) {
     if (support.reason == "target_gone") return absl::NotFoundError(support.detail);
     if (!support.supported || chosen.tracker != nullptr || !Wanted(choice, support.kind)) continue;
-    absl::StatusOr<std::unique_ptr<PageTracker>> opened = OpenKind(support.kind, host, target);
+    absl::StatusOr<std::unique_ptr<PageTracker>> opened = OpenKind(support.kind, host, target, terms);
     if (opened.ok()) {
       chosen.tracker = std::move(*opened);
       continue;

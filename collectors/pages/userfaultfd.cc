@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "collectors/host/errno_status.h"
 
 namespace mempulse {
@@ -43,6 +45,28 @@ int WriteProtection::Register(PageRange range) const {
 int WriteProtection::Unregister(PageRange range) const {
   uffdio_range request{range.start, range.end - range.start};
   return ioctl(userfaultfd_.get(), UFFDIO_UNREGISTER, &request) == 0 ? 0 : errno;
+}
+
+absl::StatusOr<WriteProtection> WriteProtection::Share() const {
+  UniqueFd copy(fcntl(userfaultfd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid()) return ErrnoStatus("dup", "userfaultfd");
+  return WriteProtection(std::move(copy));
+}
+
+bool WriteProtection::AddressSpaceGone() const {
+  // Protecting a page where nothing is: the kernel first looks whether there is an address space at all.
+  constexpr uint64_t kLowestAllowed = 65536;  // vm.mmap_min_addr; nobody maps it
+  uffdio_writeprotect request{};
+  request.range = {kLowestAllowed, kPageSize};
+  request.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+  return ioctl(userfaultfd_.get(), UFFDIO_WRITEPROTECT, &request) != 0 && errno == ESRCH;
+}
+
+bool IsUserfaultfd(int fd) {
+  constexpr absl::string_view kName = "anon_inode:[userfaultfd]";
+  char name[kName.size() + 1];
+  const ssize_t length = readlink(absl::StrCat("/proc/self/fd/", fd).c_str(), name, sizeof(name));
+  return length > 0 && absl::string_view(name, static_cast<size_t>(length)) == kName;
 }
 
 absl::StatusOr<UniqueFd> CreateUserfaultfd() {

@@ -17,6 +17,9 @@ class WriteProtection {
   // negotiated yet.
   static absl::StatusOr<WriteProtection> Negotiate(UniqueFd userfaultfd);
 
+  // A second owner of the same userfaultfd: protection ends when the last one is closed.
+  absl::StatusOr<WriteProtection> Share() const;
+
   // Each returns 0 or an errno: EBUSY another userfaultfd has a mapping of the range, EPERM a read-only
   // shared file, EINVAL nothing there or a special mapping, ENOMEM the address space is gone. Registering
   // twice is harmless.
@@ -24,11 +27,18 @@ class WriteProtection {
   // Older kernels do not check the owner: Register the range (EBUSY if foreign) immediately before.
   int Unregister(PageRange range) const;
 
+  // Whether the address space has ended: its process has exited or executed another program. Takes its lock
+  // for reading.
+  bool AddressSpaceGone() const;
+
  private:
   explicit WriteProtection(UniqueFd userfaultfd);
 
   UniqueFd userfaultfd_;
 };
+
+// Whether the descriptor is a userfaultfd, told by its name and without touching it.
+bool IsUserfaultfd(int fd);
 
 // A userfaultfd of this process's own address space, for probes and tests.
 absl::StatusOr<UniqueFd> CreateUserfaultfd();

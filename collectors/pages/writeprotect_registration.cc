@@ -30,11 +30,11 @@ void PauseAfter(int64_t nanos) {
 
 }  // namespace
 
-WriteProtectRegistration::WriteProtectRegistration(WriteProtection protection)
-    : protection_(std::move(protection)) {}
+WriteProtectRegistration::WriteProtectRegistration(WriteProtection protection, DescriptorLife life)
+    : protection_(std::move(protection)), life_(life) {}
 
 WriteProtectRegistration::~WriteProtectRegistration() {
-  if (CountPages(population_) <= kPiecePages) return;
+  if (life_ == DescriptorLife::kCloses && CountPages(population_) <= kPiecePages) return;
   for (const PageRange& mapping : registered_) Release(mapping);
 }
 
@@ -50,17 +50,21 @@ void WriteProtectRegistration::Retain(absl::Span<const PageRange> mappings) {
 
 void WriteProtectRegistration::Release(PageRange mapping) {
   const std::vector<PageRange> inside = IntersectRanges({&mapping, 1}, population_);
+  const auto parts = SplitRanges(inside, kPiecePages, std::numeric_limits<size_t>::max());
   uint64_t from = mapping.start;
-  for (const std::vector<PageRange>& part :
-       SplitRanges(inside, kPiecePages, std::numeric_limits<size_t>::max())) {
-    const PageRange piece{from, part.back().end};
-    from = piece.end;
-    // Succeeds only where nobody else has registered meanwhile: old kernels let us undo a stranger's work.
-    if (protection_.Register(piece) != 0) continue;
-    const int64_t begin = MonotonicNanos();
-    protection_.Unregister(piece);
-    PauseAfter(MonotonicNanos() - begin);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    ReleasePiece({from, parts[i].back().end});
+    from = parts[i].back().end;
   }
+  ReleasePiece({from, mapping.end});
+}
+
+void WriteProtectRegistration::ReleasePiece(PageRange piece) {
+  // Succeeds only where nobody else has registered meanwhile: old kernels let us undo a stranger's work.
+  if (protection_.Register(piece) != 0) return;
+  const int64_t begin = MonotonicNanos();
+  protection_.Unregister(piece);
+  PauseAfter(MonotonicNanos() - begin);
 }
 
 }  // namespace mempulse

@@ -8,12 +8,18 @@
 
 namespace mempulse {
 
+// What is left of the userfaultfd when a registration ends.
+enum class DescriptorLife {
+  kCloses,  // it was the last: the kernel takes the rest of the protection away
+  kStays,   // somebody else of us keeps it
+};
+
 // The mappings of the target that are registered for write protection. Destroying it takes the protection
 // away in pieces with pauses, because closing the descriptor at once would stall the target's mmap for 10 ms
 // a GiB. Not thread-safe.
 class WriteProtectRegistration {
  public:
-  explicit WriteProtectRegistration(WriteProtection protection);
+  WriteProtectRegistration(WriteProtection protection, DescriptorLife life);
   WriteProtectRegistration(const WriteProtectRegistration&) = delete;
   WriteProtectRegistration& operator=(const WriteProtectRegistration&) = delete;
   ~WriteProtectRegistration();
@@ -27,8 +33,10 @@ class WriteProtectRegistration {
 
  private:
   void Release(PageRange mapping);
+  void ReleasePiece(PageRange piece);
 
   WriteProtection protection_;
+  const DescriptorLife life_;
   std::vector<PageRange> registered_;
   std::vector<PageRange> population_;
 };

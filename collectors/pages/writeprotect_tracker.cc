@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "collectors/pages/attach_userfaultfd.h"
+#include "collectors/pages/cooperative_proof.h"
 #include "collectors/pages/coverage.h"
 #include "collectors/pages/pagemap.h"
 #include "collectors/pages/pagemap_presence.h"
@@ -68,11 +69,11 @@ uint64_t CountHugeBlocks(const std::vector<PageRange>& ranges) {
 class WriteProtectTracker final : public PageTracker {
  public:
   WriteProtectTracker(const Host& host, pid_t pid, Pagemap pagemap, WriteProtection protection,
-                      const AttachResult& attached)
+                      DescriptorLife life, const AttachResult& attached)
       : pagemap_(std::move(pagemap)),
         presence_(host, pid, &pagemap_),
         scanner_(pagemap_.fd()),
-        registration_(std::move(protection)) {
+        registration_(std::move(protection), life) {
     effect_.stop_seconds = attached.stop_seconds;
     effect_.stops = attached.stops;
   }
@@ -279,7 +280,20 @@ absl::StatusOr<std::unique_ptr<PageTracker>> OpenWriteProtectTracker(const Host&
   absl::StatusOr<WriteProtection> protection = WriteProtection::Negotiate(std::move(attached->userfaultfd));
   if (!protection.ok()) return protection.status();
   return std::make_unique<WriteProtectTracker>(host, target.pid(), *std::move(pagemap),
-                                               *std::move(protection), *attached);
+                                               *std::move(protection), DescriptorLife::kCloses, *attached);
+}
+
+absl::StatusOr<std::unique_ptr<PageTracker>> OpenOfferedWriteProtectTracker(const Host& host,
+                                                                            const Target& target,
+                                                                            WriteProtection offered) {
+  absl::StatusOr<Pagemap> pagemap = Pagemap::Open(host, target.pid());
+  if (!pagemap.ok()) return pagemap.status();
+  bool truncated = false;
+  const absl::StatusOr<std::vector<Mapping>> mappings = ReadMappings(host, target.pid(), &truncated);
+  if (!mappings.ok()) return mappings.status();
+  if (absl::Status status = CheckOwnMemory(offered, *pagemap, *mappings); !status.ok()) return status;
+  return std::make_unique<WriteProtectTracker>(host, target.pid(), *std::move(pagemap), std::move(offered),
+                                               DescriptorLife::kStays, AttachResult{});
 }
 
 }  // namespace mempulse

@@ -173,6 +173,12 @@ inline constexpr MetricSpec kMetrics[] = {
      "HTTP requests answered, as of the last round."},
     {"mempulse_http_connections_refused_total", kCounter, "", "reason", kExporter, kExact, kStable,
      "Connections turned away (address_limit) or cut (overdue), as of the last round."},
+    {"mempulse_attach_offers_held", kGauge, "", "", kExporter, kExact, kStable,
+     "Processes whose offered userfaultfd is held (attach: cooperative), as of the last round."},
+    {"mempulse_attach_offers_total", kCounter, "", "result", kExporter, kExact, kStable,
+     "Connections to attach_socket, as of the last round: accepted, replaced (accepted from a process that "
+     "had "
+     "offered before), or why they were turned away."},
 
     // Process: the exporter's own, under the names that every Prometheus client library uses.
     {"process_cpu_seconds_total", kCounter, "seconds", "", kProcess, kExact, kStable,

@@ -55,6 +55,12 @@ void AddOwnMetrics(const OwnState& own, FamilyBook* book) {
     book->Add(Metric("mempulse_http_connections_refused_total"),
               {ConnectionRefusalName(kAllConnectionRefusals[i])}, static_cast<double>(own.http.refused[i]));
   }
+  if (own.offers) {
+    book->Add(Metric("mempulse_attach_offers_held"), {}, static_cast<double>(own.offers->held));
+    for (const auto& [result, count] : own.offers->results) {
+      book->Add(Metric("mempulse_attach_offers_total"), {result}, static_cast<double>(count));
+    }
+  }
   if (own.process) AddProcess(*own.process, book);
 }
 

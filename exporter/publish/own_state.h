@@ -40,9 +40,16 @@ struct HttpCounts {
   std::array<uint64_t, kAllConnectionRefusals.size()> refused{};  // in the order of kAllConnectionRefusals
 };
 
+// Userfaultfds that targets have handed over by themselves.
+struct OfferCounts {
+  std::map<std::string, uint64_t> results;  // connections since the start; every result is there
+  uint64_t held = 0;
+};
+
 struct OwnState {
   std::optional<ProcessUsage> process;  // absent: could not be read, or not wanted
   HttpCounts http;
+  std::optional<OfferCounts> offers;  // absent: nobody listens for any
 };
 
 }  // namespace mempulse

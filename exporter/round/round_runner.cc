@@ -27,8 +27,8 @@ std::string SupportSentence(const TrackerSupport& support) {
 }  // namespace
 
 RoundRunner::RoundRunner(const Host& host, Clock& clock, Logger& log,
-                         std::function<void(const RoundReport&)> publish)
-    : host_(host), clock_(clock), log_(log), publish_(std::move(publish)) {}
+                         std::function<void(const RoundReport&)> publish, CooperativeOffers* offers)
+    : host_(host), clock_(clock), log_(log), publish_(std::move(publish)), offers_(offers) {}
 
 RoundRunner::~RoundRunner() {
   {
@@ -47,10 +47,10 @@ absl::StatusOr<RoundRunner::Settings> RoundRunner::MakeSettings(const Options& o
 
 absl::StatusOr<std::unique_ptr<RoundRunner>> RoundRunner::Create(
     const Options& options, const Host& host, Clock& clock, Logger& log,
-    std::function<void(const RoundReport&)> publish) {
+    std::function<void(const RoundReport&)> publish, CooperativeOffers* offers) {
   absl::StatusOr<Settings> settings = MakeSettings(options, host);
   if (!settings.ok()) return settings.status();
-  std::unique_ptr<RoundRunner> runner(new RoundRunner(host, clock, log, std::move(publish)));
+  std::unique_ptr<RoundRunner> runner(new RoundRunner(host, clock, log, std::move(publish), offers));
   runner->own_support_ = ProbeTrackers(host);
   for (const TrackerSupport& support : runner->own_support_) {
     log.Log(LogLevel::kInfo,
@@ -160,7 +160,7 @@ void RoundRunner::AdoptFound(std::vector<FoundGroup> found) {
       if (watched == nullptr) {
         watched = std::make_unique<Watched>();
         watched->group = group.name;
-        watched->watch = std::make_unique<TargetWatch>(host_, clock_, facts, own_support_);
+        watched->watch = std::make_unique<TargetWatch>(host_, clock_, facts, own_support_, offers_);
         watched->report = watched->watch->report();
         watched->seed = static_cast<uint64_t>(facts.id.pid) * 1'000'003;
       }

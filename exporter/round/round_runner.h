@@ -29,10 +29,11 @@ namespace mempulse {
 class RoundRunner {
  public:
   // `publish` is called from Run's thread with a finished report, after each round and when an answer has
-  // come in between. Host, clock and logger must outlive the runner.
+  // come in between. Host, clock, logger and offers (null: nobody listens for any) must outlive the runner.
   static absl::StatusOr<std::unique_ptr<RoundRunner>> Create(const Options& options, const Host& host,
                                                              Clock& clock, Logger& log,
-                                                             std::function<void(const RoundReport&)> publish);
+                                                             std::function<void(const RoundReport&)> publish,
+                                                             CooperativeOffers* offers = nullptr);
   ~RoundRunner();
 
   // Runs until `stop`, or until `rounds` rounds have ended (0: for ever). Returns within a second of a stop.
@@ -68,7 +69,8 @@ class RoundRunner {
     std::unique_ptr<TargetFinder> finder;
   };
 
-  RoundRunner(const Host& host, Clock& clock, Logger& log, std::function<void(const RoundReport&)> publish);
+  RoundRunner(const Host& host, Clock& clock, Logger& log, std::function<void(const RoundReport&)> publish,
+              CooperativeOffers* offers);
   static absl::StatusOr<Settings> MakeSettings(const Options& options, const Host& host);
 
   void AdoptSettings() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -91,6 +93,7 @@ class RoundRunner {
   Clock& clock_;
   Logger& log_;
   const std::function<void(const RoundReport&)> publish_;
+  CooperativeOffers* const offers_;
   std::vector<TrackerSupport> own_support_;  // set once, before any thread runs
 
   mutable absl::Mutex mutex_;

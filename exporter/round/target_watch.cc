@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collectors/host/process_cpu.h"
+#include "collectors/pages/cooperative_offers.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/targets/build_id.h"
 #include "exporter/analysis/invert_windows.h"
@@ -64,8 +65,12 @@ std::vector<RungSummary> SummariseRungs(const SweepSample& sample) {
 }
 
 TargetWatch::TargetWatch(const Host& host, Clock& clock, ProcessFacts facts,
-                         std::vector<TrackerSupport> own_support)
-    : host_(host), clock_(clock), facts_(std::move(facts)), own_support_(std::move(own_support)) {
+                         std::vector<TrackerSupport> own_support, CooperativeOffers* offers)
+    : host_(host),
+      clock_(clock),
+      facts_(std::move(facts)),
+      own_support_(std::move(own_support)),
+      offers_(offers) {
   report_.id = facts_.id;
   report_.comm = facts_.comm;
   report_.exe = facts_.exe;
@@ -91,8 +96,9 @@ absl::Status TargetWatch::Open(const WatchRequest& request) {
   absl::StatusOr<Target> target = Target::Open(host_, facts_);
   if (!target.ok()) return target.status();
   target_ = std::make_unique<Target>(*std::move(target));
-  absl::StatusOr<ChosenTracker> chosen =
-      OpenTracker(host_, *target_, own_support_, request.group.tracker, request.group.attach);
+  if (offers_ != nullptr) offer_tried_ = offers_->Newest(facts_.id);
+  absl::StatusOr<ChosenTracker> chosen = OpenTracker(host_, *target_, own_support_, request.group.tracker,
+                                                     AttachTerms{request.group.attach, offers_});
   if (!chosen.ok()) return chosen.status();
   report_.support = std::move(chosen->support);
   report_.tracker = "none";
@@ -119,6 +125,20 @@ absl::Status TargetWatch::Open(const WatchRequest& request) {
   return absl::OkStatus();
 }
 
+// An offer may come after we have had to settle for less: when a target is restarted by itself, or executes a
+// program.
+void TargetWatch::TakeUpOffer(const TargetGroupOptions& group) {
+  const bool wanted =
+      group.attach == AttachChoice::kCooperative &&
+      (group.tracker == TrackerChoice::kAuto || group.tracker == TrackerChoice::kWriteProtect);
+  if (!wanted || offers_ == nullptr) return;
+  if (tracker_ != nullptr && tracker_->kind() == TrackerKind::kWriteProtect) return;
+  const uint64_t newest = offers_->Newest(facts_.id);
+  if (newest == 0 || newest == offer_tried_) return;
+  Close();
+  rounds_until_retry_ = 0;
+}
+
 ObserverEffect TargetWatch::EffectSinceLast() {
   if (tracker_ == nullptr) return {};
   const ObserverEffect now = tracker_->effect();
@@ -131,6 +151,7 @@ WatchOutcome TargetWatch::Sweep(const WatchRequest& request, const std::stop_tok
     const absl::StatusOr<Target::Change> change = target_->Check(host_);
     if (change.ok() && *change == Target::Change::kExecuted) Close();
   }
+  TakeUpOffer(request.group);
   if (sweep_ == nullptr) {
     if (rounds_until_retry_ > 0) {
       --rounds_until_retry_;

@@ -41,7 +41,9 @@ struct WatchOutcome {
 // One process, its tracker and what was last found there. One thread at a time; not thread-safe.
 class TargetWatch {
  public:
-  TargetWatch(const Host& host, Clock& clock, ProcessFacts facts, std::vector<TrackerSupport> own_support);
+  // `offers` may be null: then nobody listens for targets that cooperate. Not owned.
+  TargetWatch(const Host& host, Clock& clock, ProcessFacts facts, std::vector<TrackerSupport> own_support,
+              CooperativeOffers* offers = nullptr);
 
   // Opens target and tracker where needed, sweeps, analyses. The report keeps the last good answer when this
   // sweep gave none.
@@ -54,6 +56,7 @@ class TargetWatch {
 
  private:
   absl::Status Open(const WatchRequest& request);
+  void TakeUpOffer(const TargetGroupOptions& group);
   void Close();
   void Analyse(const WatchRequest& request, mempulse::Sweep::Result result, WatchOutcome* outcome);
   void NameObjects();
@@ -63,10 +66,12 @@ class TargetWatch {
   Clock& clock_;
   ProcessFacts facts_;
   std::vector<TrackerSupport> own_support_;
+  CooperativeOffers* const offers_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<PageTracker> tracker_;
   std::unique_ptr<PageContent> content_;  // null where the memory may not be read, and for hashdiff
   std::unique_ptr<mempulse::Sweep> sweep_;
+  uint64_t offer_tried_ = 0;  // CooperativeOffers::Newest when the tracker was opened
   ObserverEffect effect_before_;
   int rounds_until_retry_ = 0;                               // after every mechanism refused
   absl::flat_hash_map<std::string, std::string> build_ids_;  // by device:inode:name

@@ -68,11 +68,12 @@ TEST(LoadOptionsTest, EveryKeyReachesItsField) {
   group.children = true;
   group.exclude = {{2}, {"sh"}, {"/bin/sh"}, {"--help"}, {"/user.slice/**"}};
   group.max_processes = 3;
-  group.attach = true;
+  group.attach = AttachChoice::kInject;
   group.tracker = TrackerChoice::kWriteProtect;
   group.sweep = expected.sweep;
   group.sweep.jitter = 0;
   group.sweep.include_huge = true;
+  expected.attach_socket = "/run/a b.sock";
   TargetGroupOptions second;
   second.name = "second";
   second.pids = {9};
@@ -129,7 +130,8 @@ TEST(LoadOptionsTest, TellsAllErrorsInTheOrderOfTheFile) {
                    "x: 1\n"),
             "config.yml:2: targets[0].pids: 0 is outside 1 to 4194304\n"
             "config.yml:4: sweep.jitter: \"90%\" is outside 0% to 50%\n"
-            "config.yml:5: unknown key \"x\"; known are sweep, round, web, limits, log, path, targets");
+            "config.yml:5: unknown key \"x\"; known are sweep, round, web, limits, log, path, "
+            "attach_socket, targets");
 }
 
 TEST(LoadOptionsTest, OneMistakeInWindowsIsToldOnce) {

@@ -23,12 +23,21 @@ TEST(OptionWarningsTest, NothingIsWatched) {
 
 TEST(OptionWarningsTest, AttachThatNoTrackerUses) {
   Options options = OneGroup();
-  options.targets[0].attach = true;
+  options.targets[0].attach = AttachChoice::kInject;
   EXPECT_THAT(OptionWarnings(options), IsEmpty());
   options.targets[0].tracker = TrackerChoice::kSoftDirty;
   EXPECT_THAT(
       OptionWarnings(options),
       ElementsAre("targets[0].attach: true has no effect, because the tracker softdirty never attaches"));
+}
+
+TEST(OptionWarningsTest, ASocketThatNoGroupUses) {
+  Options options = OneGroup();
+  options.attach_socket = "/run/mempulse/attach.sock";
+  EXPECT_THAT(OptionWarnings(options),
+              ElementsAre("attach_socket: no target group says attach: cooperative, so no offer is used"));
+  options.targets[0].attach = AttachChoice::kCooperative;
+  EXPECT_THAT(OptionWarnings(options), IsEmpty());
 }
 
 TEST(OptionWarningsTest, LargeBudgetAndLimitsThatCannotBeMet) {

@@ -34,6 +34,7 @@ OwnState FixtureOwn() {
   own.process = ProcessUsage{12.25, 24 << 20, 900 << 20, 40, 1024, 1'699'990'000.5, 70};
   own.http.requests = {{{"metrics", 200}, 12}, {{"other", 404}, 1}};
   own.http.refused = {3, 1};
+  own.offers = OfferCounts{{{"accepted", 5}, {"garbage", 2}}, 4};
   return own;
 }
 
