@@ -31,10 +31,11 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(command, log):
-    """The program, until the end of the block; its output in `log` is shown when the block fails."""
+def running(command, log, **how):
+    """The program, until the end of the block; its output in `log` is shown when the block fails. `how` goes to Popen."""
     with open(log, "w", encoding="utf-8") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                   **how)
     try:
         yield process
     except BaseException:
