@@ -16,6 +16,7 @@
 #include "collectors/host/clock.h"
 #include "collectors/host/host.h"
 #include "collectors/host/process_cpu.h"
+#include "collectors/pages/page_content.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/pages/sweep.h"
 #include "collectors/pages/tracker_probe.h"
@@ -94,8 +95,12 @@ absl::StatusOr<SweepRequest> RequestOf(const SweepCommand& command) {
   return request;
 }
 
-SweepTarget DoorTo(const Host& host, pid_t pid) {
+// `content` is null where the memory may not be read: the sweep then goes without a cross-check.
+SweepTarget DoorTo(const Host& host, pid_t pid, PageContent* content) {
   SweepTarget door;
+  if (content != nullptr) {
+    door.hash_pages = [content](absl::Span<const PageRange> ranges) { return content->Hash(ranges); };
+  }
   door.mappings = [&host, pid] {
     bool truncated = false;
     return ReadMappings(host, pid, &truncated);
@@ -131,7 +136,8 @@ absl::Status SweepInto(const SweepCommand& command, const Host& host, const Targ
                  absl::FormatDuration(command.duration).c_str(),
                  std::string(TrackerKindName(chosen->tracker->kind())).c_str());
   }
-  Sweep sweep(*chosen->tracker, clock, DoorTo(host, target.pid()));
+  const absl::StatusOr<std::unique_ptr<PageContent>> content = PageContent::Open(host, target.pid());
+  Sweep sweep(*chosen->tracker, clock, DoorTo(host, target.pid(), content.ok() ? content->get() : nullptr));
   absl::StatusOr<Sweep::Result> result = sweep.Run(*request, interrupt.token());
   if (!result.ok()) return result.status();
   if (!result->end.ok() && !absl::IsCancelled(result->end)) {

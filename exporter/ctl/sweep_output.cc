@@ -61,6 +61,11 @@ std::string Heading(const SweepFindings& findings) {
       sample.duration_seconds > 0
           ? 100 * static_cast<double>(faults) * sample.target_seconds_per_hit / sample.duration_seconds
           : 0.0);
+  if (const CrossCheck& check = sample.cross_check; check.pages() > 0) {
+    absl::StrAppendFormat(&text,
+                          "cross-check: of %d pages hashing saw %d written, the tracker missed %d of those\n",
+                          check.pages(), check.confirmed + check.missed, check.missed);
+  }
   if (sample.huge_pages_skipped > 0) {
     absl::StrAppendFormat(&text, "%d pages inside transparent huge pages were left alone\n",
                           sample.huge_pages_skipped);
@@ -126,6 +131,12 @@ std::string SweepJson(const SweepFindings& findings) {
   json["tracked_pages"] = sample.tracked_pages;
   json["written_pages"] = NumberOrNull(findings.map.written_pages);
   json["huge_pages_skipped"] = sample.huge_pages_skipped;
+  if (const CrossCheck& check = sample.cross_check; check.pages() > 0) {
+    json["cross_check"] = {{"confirmed", check.confirmed},
+                           {"missed", check.missed},
+                           {"unchanged", check.unchanged},
+                           {"unconfirmed", check.unconfirmed}};
+  }
   Json pages = Json::array();
   for (const PageFrequency& page : findings.map.pages) {
     pages.push_back({{"address", absl::StrFormat("0x%x", page.address)},

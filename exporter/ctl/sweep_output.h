@@ -24,6 +24,7 @@ std::string SweepTable(const SweepFindings& findings, size_t most_rows);
 
 // {"target":{..},"tracker":..,"ceiling_hertz":..,"pages":[{"address","frequency_hertz","low_hertz","high_hertz","state",
 // "region_kind","region","rungs":[{"window_seconds","looks","hits"}]}],...}; what is not finite is null.
+// "cross_check" (pages by result) only where it was done.
 std::string SweepJson(const SweepFindings& findings);
 
 // One line a page under a heading; fields quoted as RFC 4180 has it.

@@ -54,6 +54,16 @@ TEST(SweepOutputTest, TheTableJoinsNeighboursAndEscapesWhatTargetsNamed) {
   EXPECT_THAT(table, Not(HasSubstr("\xff")));
 }
 
+TEST(SweepOutputTest, TheCrossCheckIsShownWhereItWasDone) {
+  SweepFindings findings = Findings();
+  EXPECT_THAT(SweepTable(findings, 40), Not(HasSubstr("cross-check")));
+  EXPECT_FALSE(nlohmann::json::parse(SweepJson(findings)).contains("cross_check"));
+  findings.sample.cross_check = {10, 50, 3, 1};
+  EXPECT_THAT(SweepTable(findings, 40),
+              HasSubstr("cross-check: of 64 pages hashing saw 11 written, the tracker missed 1 of those"));
+  EXPECT_EQ(nlohmann::json::parse(SweepJson(findings))["cross_check"]["missed"], 1);
+}
+
 TEST(SweepOutputTest, TheTableSaysWhatItLeftOut) {
   EXPECT_THAT(SweepTable(Findings(), 1), HasSubstr("and 1 more rows"));
 }
