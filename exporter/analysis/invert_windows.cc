@@ -198,6 +198,7 @@ class Inversion {
     page.frequency_hertz = verdict.frequency;
     page.low_hertz = verdict.bounds.low;
     page.high_hertz = verdict.bounds.high;
+    page.steady_high_hertz = verdict.steady_high > 0 ? verdict.steady_high : verdict.bounds.high;
     page.rungs.reserve(page_readings_.size() + 1);
     if (gap != GapAnswer::kNotLooked) {
       page.rungs.push_back(

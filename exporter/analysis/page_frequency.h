@@ -34,6 +34,10 @@ struct PageFrequency {
   double frequency_hertz = 0;  // writes per second that start a new dirty window; a floor for bursty writers
   double low_hertz = 0;        // 95 % interval; high may be infinite (at_ceiling)
   double high_hertz = 0;
+  // Upper end if the page is the timer that the frequency assumes: without the part of the interval that is
+  // there because random writes read lower. That part is the same for the same page in every run, so runs are
+  // compared without it.
+  double steady_high_hertz = 0;
   // How many pages this one stands for, so that sums of weights estimate populations: the product of 1 /
   // page_share over the rungs that it was drawn into. 0 for a page that was due on a sampled rung but not
   // drawn: the drawn ones stand for it.

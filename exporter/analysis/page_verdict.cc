@@ -124,7 +124,7 @@ std::optional<Verdict> JudgeByBusyLooks(absl::Span<const RungReading> readings,
   const std::optional<size_t> chosen = ChooseRung(enough, options);
   if (decided && chosen && FitOf(enough) == Fit::kPeriodic) {
     const RungReading& reading = enough[*chosen];
-    return Verdict{PageState::kMeasured, reading.frequency, reading.confidence, true};
+    return Verdict{PageState::kMeasured, reading.frequency, reading.confidence, reading.steady_high, true};
   }
   if (decided && !RatesFollowCpu(readings)) return std::nullopt;
   const Verdict floor = Unfit(readings, ChooseRung(readings, options));
@@ -152,14 +152,16 @@ bool PhaseLocked(const RungReading& reading, const TrackerTruth& tracker) {
 }
 
 Verdict Measured(const RungReading& reading, Fit fit, const InvertOptions& options) {
-  Verdict verdict{PageState::kMeasured, reading.frequency, reading.confidence};
+  Verdict verdict{PageState::kMeasured, reading.frequency, reading.confidence, reading.steady_high};
   // Where random writes are as good an explanation, they would be this fast: only spacing tells them from a
   // timer.
   if (fit == Fit::kMemoryless || reading.gaps == 0) {
     verdict.bounds.high = std::max(verdict.bounds.high, reading.count.memoryless_high);
   }
-  if (reading.load > options.probe_load_limit)
+  if (reading.load > options.probe_load_limit) {
     verdict.bounds.high /= 1 - std::min(kLargestLoad, reading.load);
+    verdict.steady_high /= 1 - std::min(kLargestLoad, reading.load);
+  }
   return verdict;
 }
 

@@ -13,6 +13,7 @@ struct Verdict {
   PageState state = PageState::kTooFew;
   double frequency = 0;
   Interval bounds;
+  double steady_high = 0;      // as PageFrequency has it; 0: bounds.high
   bool while_running = false;  // judged by the looks in which the target ran; rates are per running time
 };
 

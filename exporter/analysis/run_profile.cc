@@ -49,7 +49,7 @@ void AddIdentities(const FrequencyMap& map, const std::vector<SweepRegion>& regi
     kept.offset = identity.offset;
     kept.hertz = static_cast<float>(page.frequency_hertz);
     kept.low = static_cast<float>(page.low_hertz);
-    kept.high = static_cast<float>(page.high_hertz);
+    kept.high = static_cast<float>(page.steady_high_hertz);
   }
   for (auto& [id, name] : names) profile->objects.push_back({id, std::move(name)});
   for (auto& [key, identity] : found) {
@@ -96,7 +96,7 @@ RunProfile MakeRunProfile(const FrequencyMap& map, const std::vector<SweepRegion
   std::array<std::vector<RateClaim>, kAllRegionKinds.size()> by_kind;
   for (const PageFrequency& page : map.pages) {
     if (!HasPlace(page, map.ceiling_hertz)) continue;
-    const RateClaim claim{page.frequency_hertz, page.low_hertz, page.high_hertz, page.weight};
+    const RateClaim claim{page.frequency_hertz, page.low_hertz, page.steady_high_hertz, page.weight};
     whole.push_back(claim);
     by_kind[IndexOf(page.kind)].push_back(claim);
   }

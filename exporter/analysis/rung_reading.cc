@@ -104,6 +104,7 @@ RungReading RungReader::Read(const PageHits& page) {
   reading.constant = table_.spread() < kConstantWindows;
   reading.interrupted = table_.contiguous_share() < 0.5;
   reading.slack = table_.relative_slack();
+  reading.steady_high = reading.confidence.high;
   ReadSpacing(page, &reading);
   if (reading.gaps > 0) Refine(page, &reading);
   return reading;
@@ -151,6 +152,7 @@ void RungReader::Refine(const PageHits& page, RungReading* reading) const {
   if (error >= 1) return;
   const Interval spaced = Instrument({frequency * (1 - error), frequency / (1 - error)});
   reading->confidence = spaced;
+  reading->steady_high = reading->irregular ? std::max(spaced.high, count.high) : spaced.high;
   if (reading->irregular) {
     // Random writes share windows that the periodic model counts as one.
     reading->confidence.high = std::max({spaced.high, count.high, reading->count.memoryless_high});

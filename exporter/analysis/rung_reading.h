@@ -25,6 +25,7 @@ struct RungReading {
   CountReading count;
   double frequency = 0;  // count, or the spacing of the hits where that is sharper
   Interval confidence;
+  double steady_high = 0;  // confidence.high without what random writes would add
   absl::Duration requested;
   uint32_t looks = 0;  // not discarded
   uint32_t hits = 0;
