@@ -19,8 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "collectors/host/kernel_facts.h"
 #include "collectors/host/unique_fd.h"
 #include "collectors/pages/cooperative_message.h"
+#include "collectors/pages/userfaultfd.h"
 
 // The preload library inside of a real program (attach_subject), with this test as the exporter.
 namespace mempulse {
@@ -35,6 +37,13 @@ class AttachLibraryTest : public testing::Test {
     chmod(folder_.c_str(), 0755);
     address_.sun_family = AF_UNIX;
     strncpy(address_.sun_path, (folder_ + "/s").c_str(), sizeof(address_.sun_path) - 1);
+  }
+  void SetUp() override {
+    const absl::StatusOr<ProcessSecurity> own = ReadProcessSecurity(Host(), 0);
+    if (!own.ok() || own->seccomp_mode != 0)
+      GTEST_SKIP() << "under a seccomp filter the library offers nothing";
+    const absl::StatusOr<UniqueFd> possible = CreateUserfaultfd();
+    if (!possible.ok()) GTEST_SKIP() << possible.status();
   }
   ~AttachLibraryTest() override { std::filesystem::remove_all(folder_); }
 
