@@ -83,8 +83,16 @@ class PageTracker {
   // Both at once. Where atomic, `*reset` equals the returned instant; else the look comes first and writes
   // between the two are lost. A range that vanished (munmap) is skipped and counts as unwritten; a range that
   // lost its registration (mremap, new mapping in its place) gives FailedPrecondition: call Cover again.
+  // Aborted: another tracker resets the same pages again and again.
   virtual absl::StatusOr<Instant> LookAndReset(absl::Span<const PageRange> ranges,
                                                std::vector<PageRange>* written, Instant* reset) = 0;
+
+  // Called in the middle of a long window where resets_range is false: whoever clears the whole process
+  // shares its bits with everybody else who does. Changes nothing; prepares the tracker to notice it at the
+  // next look.
+  virtual absl::Status Glance() { return absl::OkStatus(); }
+  // Whether the answers of the last look, hits and misses, are worthless. Costs nothing.
+  virtual bool LookSpoiled() const { return false; }
 
   // Mappings whose answers may not be used for the window that just ended (soft-dirty: grown or merged
   // entries whose old pages read dirty). Empty for the others. Cheap enough to call after each wide look.

@@ -1,6 +1,7 @@
 #include "collectors/pages/softdirty_kernel.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,13 +19,33 @@ namespace {
 
 constexpr size_t kScanRegions = 512;
 
-// Linux 6.7 has the call without the category; a kernel without soft-dirty refuses the category as well.
-bool ScansSoftDirty(const Pagemap& pagemap) {
+// Linux 6.7 has the call without the category, and a later kernel without soft-dirty bits accepts the
+// category and never sets it. A page of our own that was just written must be found.
+bool ScansSoftDirty(const Host& host) {
+  absl::StatusOr<UniqueFd> own = host.Open(host.procfs() + "/self/pagemap", O_RDONLY);
+  void* page = mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!own.ok() || page == MAP_FAILED) return false;
+  *static_cast<volatile char*>(page) = 1;
+  const auto start = reinterpret_cast<uint64_t>(page);
   ScanQuery query;
   query.all = kPagePresent | kPageSoftDirty;
   query.returned = kPagePresent;
   PageRegion region;
-  return ScanPages(pagemap.fd(), {kPageSize, 2 * kPageSize}, query, absl::MakeSpan(&region, 1)).ok();
+  const absl::StatusOr<ScanResult> found =
+      ScanPages(own->get(), {start, start + kPageSize}, query, absl::MakeSpan(&region, 1));
+  munmap(page, kPageSize);
+  return found.ok() && found->regions == 1;
+}
+
+// Two that clear the same bits spoil each other's answers. The lock is on the open file, harms nobody, is
+// seen through the same procfs only, and goes with the descriptor.
+absl::Status Claim(int clear_refs) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(clear_refs, F_OFD_SETLK, &lock) == 0) return absl::OkStatus();
+  if (errno != EAGAIN && errno != EACCES) return absl::OkStatus();  // no locks here: the witnesses remain
+  return absl::UnavailableError("foreign_tracker: another mempulse clears the soft-dirty bits of the target");
 }
 
 class LiveSoftDirtyKernel final : public SoftDirtyKernel {
@@ -35,7 +56,7 @@ class LiveSoftDirtyKernel final : public SoftDirtyKernel {
         pagemap_(std::move(pagemap)),
         presence_(host, pid, &pagemap_),
         clear_refs_(std::move(clear_refs)),
-        scans_(ScansSoftDirty(pagemap_)) {}
+        scans_(ScansSoftDirty(host)) {}
   // presence_ points at pagemap_.
   LiveSoftDirtyKernel(const LiveSoftDirtyKernel&) = delete;
   LiveSoftDirtyKernel& operator=(const LiveSoftDirtyKernel&) = delete;
@@ -108,6 +129,7 @@ absl::StatusOr<std::unique_ptr<SoftDirtyKernel>> OpenSoftDirtyKernel(const Host&
   if (!pagemap.ok()) return pagemap.status();
   absl::StatusOr<UniqueFd> clear_refs = host.Open(host.ProcPath(target.pid(), "clear_refs"), O_WRONLY);
   if (!clear_refs.ok()) return clear_refs.status();
+  if (absl::Status claimed = Claim(clear_refs->get()); !claimed.ok()) return claimed;
   return std::make_unique<LiveSoftDirtyKernel>(host, target.pid(), std::move(*pagemap),
                                                std::move(*clear_refs));
 }

@@ -28,6 +28,7 @@ class SoftDirtyKernel : public PresenceSource {
   virtual int64_t MonotonicNanos() = 0;
 };
 
+// Unavailable, with a message that begins with "foreign_tracker: ", while another one is open on the process.
 absl::StatusOr<std::unique_ptr<SoftDirtyKernel>> OpenSoftDirtyKernel(const Host& host, const Target& target);
 
 // The tracker on a kernel of the caller's making.

@@ -7,6 +7,8 @@
 #include "collectors/pages/pagemap.h"
 #include "collectors/pages/softdirty_kernel.h"
 #include "collectors/pages/softdirty_mappings.h"
+#include "collectors/pages/softdirty_marks.h"
+#include "collectors/pages/softdirty_witnesses.h"
 
 namespace mempulse {
 namespace {
@@ -14,8 +16,7 @@ namespace {
 constexpr uint64_t kScanFromPages = 2048;       // below that one read of entries is cheaper than the ioctl
 constexpr int64_t kFloorWindowNanos = 250'000;  // a read and a clear take tens of microseconds at best
 constexpr int kWindowsPerClear = 4;             // the window is uncertain by the length of one clear
-constexpr size_t kWitnesses = 16;
-constexpr size_t kFewestWitnesses = 4;
+constexpr int kLossesToName = 3;                // windows that somebody else's clear has spoiled
 
 uint64_t CountPages(absl::Span<const PageRange> ranges) {
   uint64_t pages = 0;
@@ -25,7 +26,8 @@ uint64_t CountPages(absl::Span<const PageRange> ranges) {
 
 class SoftDirtyTracker final : public PageTracker {
  public:
-  explicit SoftDirtyTracker(std::unique_ptr<SoftDirtyKernel> kernel) : kernel_(std::move(kernel)) {
+  explicit SoftDirtyTracker(std::unique_ptr<SoftDirtyKernel> kernel)
+      : kernel_(std::move(kernel)), witnesses_(kernel_.get()), marks_(kernel_.get()) {
     traits_.atomic = false;
     traits_.resets_range = false;
     traits_.sees_restores = true;
@@ -44,12 +46,14 @@ class SoftDirtyTracker final : public PageTracker {
   absl::StatusOr<Instant> Look(absl::Span<const PageRange> ranges, std::vector<PageRange>* written) override;
   absl::StatusOr<Instant> LookAndReset(absl::Span<const PageRange> ranges, std::vector<PageRange>* written,
                                        Instant* reset) override;
+  absl::Status Glance() override { return cleared_ ? witnesses_.Watch() : absl::OkStatus(); }
+  bool LookSpoiled() const override { return spoiled_; }
   std::vector<PageRange> Distrusted() override;
 
  private:
   absl::Status CollectDirty(absl::Span<const PageRange> ranges, std::vector<PageRange>* written);
   absl::Status CheckWitnesses();
-  void ChooseWitnesses(absl::Span<const PageRange> written);
+  absl::Status CheckMarks(absl::Span<const PageRange> written);
   void NoteHugeSuspects(absl::Span<const PageRange> written);
   std::vector<PageRange> ConfirmHugeSuspects(absl::Span<const Mapping> mappings);
   void CountHits(uint64_t hits);
@@ -70,7 +74,9 @@ class SoftDirtyTracker final : public PageTracker {
   std::vector<PageRange>
       carried_;  // changes found by the last Distrusted: they may belong to the next window
   std::vector<uint64_t> suspects_;  // starts of huge-page-sized blocks that were dirty as a whole
-  std::vector<uint64_t> witnesses_;
+  ClearWitnesses witnesses_;
+  MappingMarks marks_;
+  bool spoiled_ = false;  // the last look
 };
 
 absl::StatusOr<Coverage> SoftDirtyTracker::Cover(absl::Span<const Mapping> mappings,
@@ -84,6 +90,7 @@ absl::StatusOr<Coverage> SoftDirtyTracker::Cover(absl::Span<const Mapping> mappi
   }
   known_ = std::move(*now);
   known_valid_ = true;
+  marks_.Learn(known_);
   return CoverPresentPages(mappings, options, CoverageRules{}, kernel_.get());
 }
 
@@ -101,7 +108,7 @@ absl::StatusOr<Instant> SoftDirtyTracker::Clear() {
       wanted > current ? current + (wanted - current + 1) / 2 : current - (current - wanted) / 8;
   cleared_ = true;
   counted_hits_ = 0;
-  witnesses_.clear();
+  witnesses_.Restart();
   return at;
 }
 
@@ -117,6 +124,7 @@ absl::StatusOr<Instant> SoftDirtyTracker::Reset(absl::Span<const PageRange>) {
 
 absl::StatusOr<Instant> SoftDirtyTracker::Look(absl::Span<const PageRange> ranges,
                                                std::vector<PageRange>* written) {
+  spoiled_ = false;
   if (absl::Status status = CheckWitnesses(); !status.ok()) return status;
   const size_t first = written->size();
   Instant at;
@@ -127,7 +135,8 @@ absl::StatusOr<Instant> SoftDirtyTracker::Look(absl::Span<const PageRange> range
   const absl::Span<const PageRange> found = absl::MakeConstSpan(*written).subspan(first);
   CountHits(CountPages(found));
   NoteHugeSuspects(found);
-  ChooseWitnesses(found);
+  witnesses_.Note(found);
+  if (absl::Status status = CheckMarks(found); !status.ok()) return status;
   return at;
 }
 
@@ -175,35 +184,23 @@ void SoftDirtyTracker::CountHits(uint64_t hits) {
   counted_hits_ = hits;
 }
 
-// Somebody else's clear (CRIU, a second exporter) turns pages clean that we saw dirty and did not clear. It
-// shows only between two looks of one window; within a window it cannot be told from a quiet target.
+// Somebody else's clear (CRIU, a second exporter) takes hits away. One spoils its window; who clears again
+// and again spoils everything.
 absl::Status SoftDirtyTracker::CheckWitnesses() {
-  size_t present = 0;
-  size_t clean = 0;
-  for (const uint64_t address : witnesses_) {
-    uint64_t entry = 0;
-    if (absl::Status status = kernel_->ReadEntries(address, absl::MakeSpan(&entry, 1)); !status.ok()) {
-      return status;
-    }
-    if ((entry & kEntryPresent) == 0) continue;
-    ++present;
-    if ((entry & kEntrySoftDirty) == 0) ++clean;
-  }
-  // One clean page proves nothing: madvise(MADV_DONTNEED) and a read bring a clean one back.
-  if (present < kFewestWitnesses || clean < present) return absl::OkStatus();
-  witnesses_.clear();
-  return absl::AbortedError("another process clears the soft-dirty bits of the target");
+  const absl::StatusOr<bool> lost = witnesses_.Check();
+  if (!lost.ok()) return lost.status();
+  spoiled_ |= *lost;
+  if (!*lost || witnesses_.losses() < kLossesToName) return absl::OkStatus();
+  return absl::AbortedError("foreign_tracker: another process clears the soft-dirty bits of the target");
 }
 
-void SoftDirtyTracker::ChooseWitnesses(absl::Span<const PageRange> written) {
-  witnesses_.clear();
-  const size_t step = std::max<size_t>(1, written.size() / kWitnesses);
-  for (size_t i = 0; i < written.size() && witnesses_.size() < kWitnesses; i += step) {
-    for (uint64_t page = written[i].start; page < written[i].end && witnesses_.size() < kWitnesses;
-         page += std::max(kPageSize, written[i].pages() / 4 * kPageSize)) {
-      witnesses_.push_back(page);
-    }
-  }
+absl::Status SoftDirtyTracker::CheckMarks(absl::Span<const PageRange> written) {
+  if (!cleared_) return absl::OkStatus();
+  if (absl::Status status = marks_.Choose(); !status.ok()) return status;
+  const absl::StatusOr<bool> whole = marks_.ReadsDirtyAsAWhole(written);
+  if (!whole.ok()) return whole.status();
+  spoiled_ |= *whole;
+  return absl::OkStatus();
 }
 
 // A mapping without huge pages at the last Cover may have been given some since (khugepaged): one write then
@@ -254,6 +251,7 @@ std::vector<PageRange> SoftDirtyTracker::Distrusted() {
   pending_.clear();
   known_ = std::move(*now);
   known_valid_ = true;
+  marks_.Learn(known_);
   return distrusted;
 }
 

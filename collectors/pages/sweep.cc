@@ -74,6 +74,7 @@ void TakeNewCandidates(const std::vector<uint64_t>& candidates, std::vector<uint
 SweepOutcome OutcomeOf(const absl::Status& end) {
   if (absl::IsNotFound(end)) return SweepOutcome::kExited;
   if (absl::IsCancelled(end)) return SweepOutcome::kStopped;
+  if (absl::IsAborted(end)) return SweepOutcome::kForeignTracker;
   return end.ok() ? SweepOutcome::kComplete : SweepOutcome::kFailed;
 }
 

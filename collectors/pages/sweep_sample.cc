@@ -18,6 +18,8 @@ const char* SweepOutcomeName(SweepOutcome outcome) {
       return "stopped";
     case SweepOutcome::kFailed:
       return "failed";
+    case SweepOutcome::kForeignTracker:
+      return "foreign_tracker";
   }
   return "failed";
 }

@@ -89,7 +89,17 @@ struct SweepRegion {
   std::string build_id;  // hex, empty when unknown
 };
 
-enum class SweepOutcome { kComplete, kBudget, kTimeLimit, kExecuted, kExited, kStopped, kFailed };
+enum class SweepOutcome {
+  kComplete,
+  kBudget,
+  kTimeLimit,
+  kExecuted,
+  kExited,
+  kStopped,
+  kFailed,
+  kForeignTracker,  // somebody else resets the same pages: what was seen until then is worthless
+};
+inline constexpr int kSweepOutcomeCount = 8;
 
 struct SweepSample {
   TrackerKind tracker = TrackerKind::kHashDiff;
@@ -109,7 +119,8 @@ struct SweepSample {
   SweepOutcome outcome = SweepOutcome::kComplete;
 };
 
-// "complete", "budget", "time_limit", "executed", "exited", "stopped", "failed": a static string.
+// "complete", "budget", "time_limit", "executed", "exited", "stopped", "failed", "foreign_tracker": a static
+// string.
 const char* SweepOutcomeName(SweepOutcome outcome);
 
 }  // namespace mempulse

@@ -14,6 +14,7 @@ constexpr int64_t kCpuBlockNanos = 10'000'000;
 constexpr int64_t kSpunWholeNanos = 100'000;
 constexpr int64_t kSpunTailNanos = 60'000;
 constexpr int64_t kDistrustPauseNanos = 500'000;
+constexpr int64_t kGlanceFromNanos = 4'000'000;  // of waiting: a glance reads up to 64 entries
 
 double Seconds(int64_t nanos) { return static_cast<double>(nanos) * 1e-9; }
 
@@ -77,6 +78,13 @@ bool SweepSession::WaitUntil(int64_t deadline_nanos, bool precise) {
   const int64_t wait = until - Now();
   const bool spin = precise && wait > 0;
   if (spin) own_seconds_spent_ += Seconds(wait <= kSpunWholeNanos ? wait : kSpunTailNanos);
+  if (!traits().resets_range && wait >= kGlanceFromNanos) {
+    if (!clock_.WaitUntil(until - wait / 2, false, stop_)) return false;
+    const int64_t begin = Now();
+    // What a glance cannot do the look that follows will report.
+    tracker_.Glance().IgnoreError();
+    own_seconds_spent_ += Seconds(Now() - begin);
+  }
   return clock_.WaitUntil(until, spin, stop_) && until == deadline_nanos;
 }
 
@@ -136,7 +144,7 @@ absl::Status SweepSession::Look(absl::Span<const PageRange> ranges, absl::Span<c
   }
   if (!look.ok()) return look.status();
   facts.look = *look;
-  facts.discarded |= DistrustsWritten();
+  facts.discarded |= DistrustsWritten() || tracker_.LookSpoiled();
   const uint64_t hits = CountPages(written_);
   Charge(hits, Now() - begin);
   if (!carried.empty()) {

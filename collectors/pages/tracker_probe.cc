@@ -71,7 +71,7 @@ struct ReasonRemedy {
 // Reasons that only show when the tracker is really opened; the message then begins with "REASON: ".
 constexpr std::array<ReasonRemedy, 7> kLateReasons = {{
     {"seccomp", "run the target without a seccomp profile, or use softdirty"},
-    {"foreign_tracker", "end the debugger or tracker that is attached to the target"},
+    {"foreign_tracker", "end the debugger or the other exporter that watches the target"},
     {"foreign_memory", "look for what else in the target's place connects to attach_socket"},
     {"yama", "add CAP_SYS_PTRACE to the exporter, or use softdirty"},
     {"capability", "add CAP_SYS_PTRACE to the exporter"},

@@ -93,7 +93,7 @@ void Fields(A& a, T& sample) {
   a(sample.gap);
   a(sample.target_cpu);
   a(sample.duration_seconds);
-  a.OneOf(sample.outcome, static_cast<int>(SweepOutcome::kFailed) + 1);
+  a.OneOf(sample.outcome, kSweepOutcomeCount);
 }
 
 template <typename A, Either<CaptureInfo> T>

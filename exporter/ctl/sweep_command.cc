@@ -180,7 +180,8 @@ int RunSweepCommand(const SweepCommand& command) {
     if (absl::Status saved = SaveCapture(command, host, findings); !saved.ok()) return Fail(saved.message());
   }
   Print(findings, command.format, command.top);
-  return findings.sample.outcome == SweepOutcome::kFailed ? 1 : 0;
+  const SweepOutcome outcome = findings.sample.outcome;
+  return outcome == SweepOutcome::kFailed || outcome == SweepOutcome::kForeignTracker ? 1 : 0;
 }
 
 int RunAnalyzeCommand(const std::string& file, OutputFormat format, size_t top) {

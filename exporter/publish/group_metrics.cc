@@ -125,7 +125,7 @@ void AddHealth(const GroupReport& group, const GroupSummary& summary, FamilyBook
     book->Add(Metric("mempulse_target_tracker_supported"), {target, tracker, reason}, supported ? 1 : 0);
   }
   std::map<std::string, uint64_t> sweeps = group.totals.sweeps;
-  for (int outcome = 0; outcome <= static_cast<int>(SweepOutcome::kFailed); ++outcome) {
+  for (int outcome = 0; outcome < kSweepOutcomeCount; ++outcome) {
     sweeps.try_emplace(SweepOutcomeName(static_cast<SweepOutcome>(outcome)), 0);
   }
   for (const auto& [outcome, count] : sweeps) {

@@ -35,7 +35,7 @@ void AddCrossCheck(const CrossCheck& check, GroupTotals* totals) {
 
 GroupTotals FreshTotals() {
   GroupTotals totals;
-  for (int outcome = 0; outcome <= static_cast<int>(SweepOutcome::kFailed); ++outcome) {
+  for (int outcome = 0; outcome < kSweepOutcomeCount; ++outcome) {
     totals.sweeps[SweepOutcomeName(static_cast<SweepOutcome>(outcome))] = 0;
   }
   for (const char* reason : kErrorReasons) totals.errors[reason] = 0;

@@ -33,18 +33,22 @@ class ScriptedSoftDirty final : public SoftDirtyKernel {
   }
   void Unmap(uint64_t start) {
     const auto area = areas_.find(start);
-    for (uint64_t page = start; page < area->second.end; page += kPageSize) pages_.erase(page);
+    for (uint64_t page = start; page < area->second.end; page += kPageSize) Discard(page);
     areas_.erase(area);
   }
   void Write(uint64_t page) {
     const uint64_t block = page / kHugePageSize * kHugePageSize;
     if (huge_.count(block) == 0) {
       pages_[page] = true;
+      owned_.insert(page);
       return;
     }
     for (uint64_t i = 0; i < kPagesPerHugePage; ++i) pages_[block + i * kPageSize] = true;
   }
-  void Discard(uint64_t page) { pages_.erase(page); }
+  void Discard(uint64_t page) {
+    pages_.erase(page);
+    owned_.erase(page);
+  }
   void ReadFault(uint64_t page) { pages_.emplace(page, false); }
   void MakeHuge(uint64_t block) {
     huge_.insert(block);
@@ -56,6 +60,8 @@ class ScriptedSoftDirty final : public SoftDirtyKernel {
     for (auto& [address, dirty] : pages_) dirty = false;
     for (auto& [start, area] : areas_) area.dirty = false;
   }
+  // What a merge with a neighbour leaves behind when the neighbour is gone again.
+  void MarkAsAWhole(uint64_t start) { areas_[start].dirty = true; }
   // A write between the look and the clear that follows it.
   void WriteBeforeNextClear(uint64_t page) { late_write_ = page; }
   void set_scans(bool scans) { scans_ = scans; }
@@ -119,15 +125,17 @@ class ScriptedSoftDirty final : public SoftDirtyKernel {
   };
 
   uint64_t EntryOf(uint64_t page) const {
-    const auto state = pages_.find(page);
-    if (state == pages_.end()) return 0;
     auto area = areas_.upper_bound(page);
     const bool area_dirty = area != areas_.begin() && (--area)->second.dirty;
-    return kEntryPresent | (state->second || area_dirty ? kEntrySoftDirty : 0);
+    const auto state = pages_.find(page);
+    if (state == pages_.end()) return area_dirty ? kEntrySoftDirty : 0;
+    const uint64_t exclusive = state->second || owned_.count(page) != 0 ? kEntryExclusive : 0;
+    return kEntryPresent | exclusive | (state->second || area_dirty ? kEntrySoftDirty : 0);
   }
 
   std::map<uint64_t, Area> areas_;
   std::map<uint64_t, bool> pages_;  // present pages and whether their own bit is set
+  std::set<uint64_t> owned_;        // written at some time: no longer the shared page of zeros
   std::set<uint64_t> huge_;
   uint64_t late_write_ = 0;
   int64_t nanos_ = 1'000'000;

@@ -194,26 +194,96 @@ TEST_F(SoftDirtyTrackerTest, FiveHundredPagesReallyWrittenAreTrusted) {
   EXPECT_THAT(tracker_->Distrusted(), IsEmpty());
 }
 
-TEST_F(SoftDirtyTrackerTest, NoticesThatSomebodyElseClears) {
+TEST_F(SoftDirtyTrackerTest, OneForeignClearSpoilsItsWindowOnly) {
   const Coverage coverage = Cover();
   Reset();
-  for (int i = 0; i < 8; ++i) process_->Write(Page(kHeap, i));
-  std::vector<PageRange> written;
-  ASSERT_TRUE(tracker_->Look(coverage.ranges, &written).ok());
-  ASSERT_TRUE(tracker_->Look(coverage.ranges, &written).ok());
+  process_->Write(Page(kHeap, 1));
+  LookAndReset(coverage.ranges);  // now it is known as a page that is written
+  EXPECT_FALSE(tracker_->LookSpoiled());
+  process_->Write(Page(kHeap, 1));
+  ASSERT_TRUE(tracker_->Glance().ok());
   process_->ClearFromOutside();
-  EXPECT_TRUE(absl::IsAborted(tracker_->Look(coverage.ranges, &written).status()));
+  EXPECT_THAT(LookAndReset(coverage.ranges), IsEmpty());
+  EXPECT_TRUE(tracker_->LookSpoiled());
+  process_->Write(Page(kHeap, 1));
+  ASSERT_TRUE(tracker_->Glance().ok());
+  EXPECT_EQ(LookAndReset(coverage.ranges).size(), 1u);
+  EXPECT_FALSE(tracker_->LookSpoiled());
 }
 
-TEST_F(SoftDirtyTrackerTest, DiscardedPagesAreNoForeignClear) {
+TEST_F(SoftDirtyTrackerTest, WhoeverClearsAgainAndAgainIsNamed) {
+  const Coverage coverage = Cover();
+  Reset();
+  process_->Write(Page(kHeap, 1));
+  LookAndReset(coverage.ranges);
+  absl::Status end;
+  for (int window = 0; window < 3; ++window) {
+    EXPECT_TRUE(end.ok()) << window;
+    process_->Write(Page(kHeap, 1));
+    ASSERT_TRUE(tracker_->Glance().ok());
+    process_->ClearFromOutside();
+    std::vector<PageRange> written;
+    Instant reset;
+    end = tracker_->LookAndReset(coverage.ranges, &written, &reset).status();
+  }
+  EXPECT_TRUE(absl::IsAborted(end)) << end;
+  EXPECT_EQ(end.message().substr(0, 16), "foreign_tracker:");
+}
+
+TEST_F(SoftDirtyTrackerTest, PagesThatLoseTheirBitByThemselvesAreNoForeignClear) {
   const Coverage coverage = Cover();
   Reset();
   for (int i = 0; i < 8; ++i) process_->Write(Page(kHeap, i));
-  std::vector<PageRange> written;
-  ASSERT_TRUE(tracker_->Look(coverage.ranges, &written).ok());
-  for (int i = 0; i < 6; ++i) process_->Discard(Page(kHeap, i));
+  for (int i = 0; i < 8; ++i) LookAndReset({Pages(kHeap, static_cast<uint64_t>(i), 1)});
+  for (int i = 0; i < 8; ++i) process_->Write(Page(kHeap, i));
+  ASSERT_TRUE(tracker_->Glance().ok());
+  for (int i = 0; i < 8; ++i) process_->Discard(Page(kHeap, i));  // madvise, and the page of zeros at a read
   process_->ReadFault(Page(kHeap, 0));
-  EXPECT_TRUE(tracker_->Look(coverage.ranges, &written).ok());
+  LookAndReset(coverage.ranges);
+  EXPECT_FALSE(tracker_->LookSpoiled());
+}
+
+TEST_F(SoftDirtyTrackerTest, AMergeThatIsUndoneInTheSameWindowSpoilsTheLook) {
+  const Coverage coverage = Cover();
+  Reset();
+  EXPECT_THAT(LookAndReset(coverage.ranges), IsEmpty());  // marks are chosen
+  process_->Write(Page(kHeap, 3));
+  process_->MarkAsAWhole(kHeap);  // a neighbour came and went
+  EXPECT_EQ(LookAndReset(coverage.ranges).size(), 1u);
+  EXPECT_THAT(tracker_->Distrusted(), IsEmpty());
+  EXPECT_TRUE(tracker_->LookSpoiled());
+  process_->Write(Page(kHeap, 3));
+  EXPECT_THAT(LookAndReset(coverage.ranges), ElementsAre(Pages(kHeap, 3, 1)));
+  EXPECT_FALSE(tracker_->LookSpoiled());
+}
+
+TEST_F(SoftDirtyTrackerTest, AnAbsentPageThatReadsDirtyProvesTheMarkEveryTime) {
+  process_->Map(kArea, 20);
+  for (int i = 0; i < 10; ++i) process_->Write(Page(kArea, i));
+  const Coverage coverage = Cover();
+  Reset();
+  for (int i = 0; i < 3; ++i) {
+    process_->MarkAsAWhole(kArea);
+    EXPECT_EQ(LookAndReset(coverage.ranges).size(), 1u);
+    EXPECT_TRUE(tracker_->LookSpoiled()) << i;
+    process_->Write(Page(kArea, 3));
+    EXPECT_EQ(LookAndReset(coverage.ranges).size(), 1u);
+    EXPECT_FALSE(tracker_->LookSpoiled()) << i;
+  }
+}
+
+TEST_F(SoftDirtyTrackerTest, AProgramThatWritesAllOfItsMemoryLosesOneLookAtMost) {
+  const Coverage coverage = Cover();
+  Reset();
+  LookAndReset(coverage.ranges);
+  int spoiled = 0;
+  for (int window = 0; window < 10; ++window) {
+    for (int i = 0; i < 8; ++i) process_->Write(Page(kHeap, i));
+    LookAndReset(coverage.ranges);
+    spoiled += tracker_->LookSpoiled() ? 1 : 0;
+    LookAndReset(coverage.ranges);
+  }
+  EXPECT_EQ(spoiled, 1);
 }
 
 TEST_F(SoftDirtyTrackerTest, CountsOneFaultForEachHitOfAWindow) {

@@ -177,6 +177,15 @@ TEST_F(SweepTest, ATargetThatEndsGivesWhatWasSeen) {
   EXPECT_FALSE(result->sample.rungs.empty());
 }
 
+TEST_F(SweepTest, AForeignTrackerHasAnOutcomeOfItsOwn) {
+  tracker_.AddPages(kBase, 4, 100);
+  Sweep sweep(tracker_, clock_, Target());
+  tracker_.FailAfter(8, absl::AbortedError("foreign_tracker: somebody else resets"));
+  const auto result = sweep.Run(Request(), std::stop_token());
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->sample.outcome, SweepOutcome::kForeignTracker);
+}
+
 TEST_F(SweepTest, StopsWhenAsked) {
   tracker_.AddPages(kBase, 4, 100);
   Sweep sweep(tracker_, clock_, Target());
