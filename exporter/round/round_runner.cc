@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "collectors/host/process_cpu.h"
 #include "exporter/round/group_totals.h"
+#include "exporter/round/not_ready.h"
 
 namespace mempulse {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 constexpr double kSweptShare = 0.45;
 constexpr absl::Duration kShortestSpread = absl::Milliseconds(500);
 constexpr absl::Duration kPublishPause = absl::Milliseconds(500);
-
-std::string SupportSentence(const TrackerSupport& support) {
-  std::string text = absl::StrCat(TrackerKindName(support.kind), ": ", support.detail);
-  if (!support.remedy.empty()) absl::StrAppend(&text, " (", support.remedy, ")");
-  return text;
-}
 
 }  // namespace
 
@@ -98,18 +92,20 @@ bool RoundRunner::Alive() const {
 std::string RoundRunner::NotReadyReason() const {
   const absl::MutexLock lock(&mutex_);
   if (round_ == 0) return "the first round has not ended yet";
-  std::vector<std::string> reasons;
+  std::map<std::string, GroupReport> refused;
   for (const auto& [key, watched] : watches_) {
     if (!watched->wanted || watched->report.support.empty()) continue;
     if (watched->report.tracker != "none") return "";
-    for (const TrackerSupport& support : watched->report.support) {
-      reasons.push_back(
-          absl::StrCat(watched->group, " (", watched->report.comm, "): ", SupportSentence(support)));
-    }
+    GroupReport& group = refused[watched->group];
+    group.name = watched->group;
+    ProcessReport& process = group.processes.emplace_back();
+    process.id = watched->report.id;
+    process.comm = watched->report.comm;
+    process.support = watched->report.support;
   }
-  std::sort(reasons.begin(), reasons.end());
-  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
-  return absl::StrJoin(reasons, "\n");
+  std::vector<GroupReport> groups;
+  for (auto& [name, group] : refused) groups.push_back(std::move(group));
+  return DescribeNotReady(groups);
 }
 
 void RoundRunner::AdoptSettings() {
