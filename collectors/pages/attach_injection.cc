@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "collectors/host/pidfd.h"
 #include "collectors/pages/attach_threads.h"
 #include "collectors/pages/attach_tracee.h"
 
@@ -39,11 +41,12 @@ int SeccompMode(const char* status_path) {
   return line == nullptr ? -1 : line[10] - '0';
 }
 
-// A seized thread keeps its number, and the pidfd the number of its process; so both together prove that the
-// thread belongs to the process that was meant.
+// A seized thread keeps its number, and the pidfd of a process that has not ended the number of its process;
+// so both together prove that the thread belongs to the process that was meant. (Asking with a signal would
+// need CAP_KILL.)
 bool BelongsToTarget(const InjectionPlan& plan) {
-  return access(plan.task_path, F_OK) == 0 &&
-         syscall(SYS_pidfd_send_signal, plan.process_pidfd, 0, nullptr, 0) == 0;
+  struct stat task {};
+  return stat(plan.task_path, &task) == 0 && !PidfdHasExited(plan.process_pidfd);
 }
 
 bool Refuse(InjectionOutcome outcome, int error, InjectionReply* reply) {

@@ -1,6 +1,7 @@
 #include "collectors/pages/tracker_access.h"
 
 #include <fcntl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +44,34 @@ int ErrorOfAttach(int pidfd) {
   const long fd = syscall(SYS_pidfd_getfd, pidfd, INT_MAX, 0);
   if (fd >= 0) close(static_cast<int>(fd));
   return fd >= 0 || errno == EBADF ? 0 : errno;
+}
+
+bool DeniedByFilter(long result) {
+  return result < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+// Asked of ourselves, where nothing but a filter would refuse: both calls fail otherwise, but with another
+// errno.
+void ReadOwnFilter(TargetAccess* access) {
+  if (access->own.seccomp_mode == 0) return;
+  access->own_filter_denies_ptrace = DeniedByFilter(ptrace(PTRACE_DETACH, getpid(), nullptr, nullptr));
+  const UniqueFd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (!self.valid()) return;
+  access->own_filter_denies_pidfd_getfd = DeniedByFilter(syscall(SYS_pidfd_getfd, self.get(), INT_MAX, 0));
+}
+
+// An id map says which namespace a process lives in to whom may not see the namespace itself: every reader of
+// a namespace is shown a text of its own.
+void ReadUserNamespaces(const Host& host, pid_t pid, TargetAccess* access) {
+  const absl::StatusOr<std::string> own_map = host.ReadFile(host.procfs() + "/self/uid_map", 4096);
+  const absl::StatusOr<std::string> its_map = host.ReadFile(host.ProcPath(pid, "uid_map"), 4096);
+  if (!own_map.ok() || !its_map.ok()) return;
+  const std::vector<std::string> words = absl::StrSplit(*own_map, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  access->initial_user_namespace = words == std::vector<std::string>{"0", "0", "4294967295"};
+  const absl::StatusOr<std::string> own_link = host.ReadLink(host.procfs() + "/self/ns/user");
+  const absl::StatusOr<std::string> its_link = host.ReadLink(host.ProcPath(pid, "ns/user"));
+  access->other_user_namespace =
+      own_link.ok() && its_link.ok() ? *own_link != *its_link : *own_map != *its_map;
 }
 
 pid_t ParentOf(const Host& host, pid_t pid) {
@@ -129,15 +158,20 @@ absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& ta
   access.errors.mem = ErrorOfOpen(host.ProcPath(pid, "mem"), O_RDONLY);
   access.errors.clear_refs = ErrorOfOpen(host.ProcPath(pid, "clear_refs"), O_WRONLY);
   access.errors.attach = ErrorOfAttach(target.pidfd());
+  ReadOwnFilter(&access);
   struct stat owner {};
   if (stat(host.ProcPath(pid, "mem").c_str(), &owner) == 0) {
     access.not_dumpable = owner.st_uid != access.target.uids[1];
   }
   access.is_descendant = IsDescendant(host, pid);
+  // What we may do as an ancestor, the helper process that attaches may not: to it the target is a sibling.
+  const bool only_as_ancestor = access.is_descendant && access.yama_scope.value_or(0) == 1 &&
+                                !access.own.effective.Has(Capability::kSysPtrace);
+  if (access.errors.attach == 0 && (access.own_filter_denies_ptrace || only_as_ancestor)) {
+    access.errors.attach = EPERM;
+  }
   access.is_32_bit = Is32Bit(host, pid);
-  const absl::StatusOr<std::string> own_namespace = host.ReadLink(host.procfs() + "/self/ns/user");
-  const absl::StatusOr<std::string> its_namespace = host.ReadLink(host.ProcPath(pid, "ns/user"));
-  access.other_user_namespace = own_namespace.ok() && its_namespace.ok() && *own_namespace != *its_namespace;
+  ReadUserNamespaces(host, pid, &access);
   LookIntoPagemap(host, pid, &access);
   return access;
 }

@@ -17,7 +17,9 @@ struct AccessErrors {
   int pagemap = 0;
   int mem = 0;
   int clear_refs = 0;
-  int attach = 0;  // the permission that ptrace needs, asked of pidfd_getfd without stopping anything
+  // The permission that ptrace needs, asked of pidfd_getfd without stopping anything; EPERM also when ptrace
+  // is denied to us altogether.
+  int attach = 0;
 };
 
 // Everything that decides what we may do with one target. A plain value: tests make their own.
@@ -32,7 +34,11 @@ struct TargetAccess {
   bool is_32_bit = false;
   bool foreign_write_protection = false;  // a userfaultfd that is not ours protects its memory already
   bool frames_visible = false;            // pagemap shows page frame numbers
-  bool other_user_namespace = false;      // our capabilities do not reach it
+  bool other_user_namespace = false;      // than ours
+  bool initial_user_namespace = true;     // ours is: capabilities in it reach every other
+  // A seccomp filter of our own refuses the call itself, whoever the target is.
+  bool own_filter_denies_ptrace = false;
+  bool own_filter_denies_pidfd_getfd = false;
 };
 
 // Opens the files of the target for reading (clear_refs for writing, nothing is written) and asks for the

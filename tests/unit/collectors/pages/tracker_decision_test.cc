@@ -70,7 +70,16 @@ TEST(TrackerDecisionTest, YamaRefusesOnlyWhatAttaches) {
 
 TEST(TrackerDecisionTest, YamaRemediesDifferByScope) {
   EXPECT_THAT(Decide(TrackerKind::kHashDiff, Yama(1)).remedy, HasSubstr("ptrace_scope to 0,"));
-  EXPECT_THAT(Decide(TrackerKind::kHashDiff, Yama(2)).remedy, HasSubstr("0 or 1"));
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, Yama(2)).remedy, HasSubstr("ptrace_scope to 0,"));
+  TargetAccess child = Yama(2);
+  child.is_descendant = true;
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, child).remedy, HasSubstr("ptrace_scope to 0 or 1,"));
+  // The helper that attaches is a sibling of our children.
+  EXPECT_THAT(Decide(TrackerKind::kWriteProtect, child).remedy, HasSubstr("ptrace_scope to 0,"));
+  child = Yama(1);
+  child.is_descendant = true;
+  child.errors = {.attach = EPERM};
+  EXPECT_EQ(Reasons(child), "yama ok ok");
   EXPECT_THAT(Decide(TrackerKind::kHashDiff, Yama(3)).remedy, Not(HasSubstr("CAP_SYS_PTRACE")));
 }
 
@@ -124,12 +133,62 @@ TEST(TrackerDecisionTest, ATargetWithMoreCapabilitiesThanWe) {
 TEST(TrackerDecisionTest, AnotherUserNamespaceAndSecurityModules) {
   TargetAccess access = OtherUserAdmin();
   access.other_user_namespace = true;
+  access.initial_user_namespace = false;
   access.errors = {.pagemap = EACCES};
-  EXPECT_THAT(ExplainRefusal(AccessPoint::kPagemap, access).detail, HasSubstr("user namespace"));
+  EXPECT_THAT(ExplainRefusal(AccessPoint::kPagemap, access).detail, HasSubstr("do not reach"));
+  access = OtherUserNoCapabilities();
+  access.other_user_namespace = true;
+  EXPECT_EQ(Reasons(access), "capability capability capability");
+  EXPECT_THAT(Decide(TrackerKind::kSoftDirty, access).remedy,
+              "add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to the exporter");
   access = SameUserNoCapabilities();
   access.errors = {.mem = EACCES};
   EXPECT_EQ(ExplainRefusal(AccessPoint::kMem, access).reason, "error");
   EXPECT_THAT(ExplainRefusal(AccessPoint::kMem, access).remedy, HasSubstr("security module"));
+}
+
+TEST(TrackerDecisionTest, ARemedyTakesEverythingAwayThatIsInTheWay) {
+  const TargetAccess other = OtherUserNoCapabilities();
+  EXPECT_THAT(Decide(TrackerKind::kSoftDirty, other).remedy,
+              HasSubstr("CAP_SYS_PTRACE and CAP_DAC_OVERRIDE"));
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, other).remedy,
+              HasSubstr("CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"));
+  TargetAccess access = other;
+  access.target.seccomp_mode = 2;
+  const TrackerSupport support = Decide(TrackerKind::kWriteProtect, access);
+  EXPECT_EQ(support.reason, "seccomp");
+  EXPECT_THAT(support.remedy, HasSubstr("; and run the exporter as uid 999 and gid 999, or add"));
+  EXPECT_THAT(support.remedy, Not(HasSubstr("softdirty"))) << "it is refused as well";
+  access = other;
+  access.yama_scope = 1;
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, access).remedy,
+              HasSubstr("gid 999 and set kernel.yama.ptrace_scope to 0, or add"));
+  access = other;
+  access.not_dumpable = true;
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, access).remedy, Not(HasSubstr("run the exporter as")));
+}
+
+TEST(TrackerDecisionTest, AnotherGroupIsNamed) {
+  TargetAccess access = OtherUserNoCapabilities();
+  access.own.uids = access.target.uids;
+  EXPECT_THAT(ExplainRefusal(AccessPoint::kMaps, access).detail,
+              HasSubstr("runs as uid 999 with gid 999, the exporter as uid 999 with gid 65534"));
+}
+
+TEST(TrackerDecisionTest, AFilterOfOurOwnThatDeniesTheCall) {
+  TargetAccess access = SameUserNoCapabilities();
+  access.own.seccomp_mode = 2;
+  access.own_filter_denies_pidfd_getfd = true;
+  access.errors = {.attach = EPERM};
+  EXPECT_EQ(Reasons(access), "seccomp ok ok");
+  EXPECT_THAT(Decide(TrackerKind::kWriteProtect, access).detail, HasSubstr("refuses pidfd_getfd"));
+  EXPECT_THAT(Decide(TrackerKind::kWriteProtect, access).remedy,
+              HasSubstr("add CAP_SYS_PTRACE to the exporter"));
+  access.own_filter_denies_ptrace = true;
+  EXPECT_THAT(ExplainRefusal(AccessPoint::kAttach, access).detail, HasSubstr("refuses ptrace"));
+  access.yama_scope = 1;
+  access.errors = {.mem = EACCES, .attach = EPERM};
+  EXPECT_THAT(ExplainRefusal(AccessPoint::kAttach, access).remedy, HasSubstr("; and add CAP_SYS_PTRACE"));
 }
 
 TEST(TrackerDecisionTest, TargetGone) {
