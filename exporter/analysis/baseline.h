@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "exporter/analysis/run_profile.h"
 
@@ -17,6 +19,10 @@ struct Baseline {
   std::string build_id;  // of the executable that the runs were taken from; empty where it has none
   RunConditions conditions;
   std::vector<RunProfile> runs;  // in the order in which they were taken
+  // The upper edge of runs that were left out to keep the file small: they still say what was seen, but score
+  // nothing. Its populations hold the range of those runs as low and high.
+  RunProfile thinned;
+  uint64_t thinned_runs = 0;
 
   bool operator==(const Baseline&) const = default;
 };
@@ -68,6 +74,15 @@ struct BaselineEnvelope {
   std::vector<RunProfile::Object> objects;   // ascending by id
   std::vector<IdentityEnvelope> identities;  // ascending by object and offset
 };
+
+// Adds a run; beyond `most_runs` the oldest one goes into `thinned`. InvalidArgument when the run is not
+// comparable with the baseline, which stays as it was. An empty baseline takes over the run's conditions and
+// build.
+absl::Status AddRun(RunProfile run, size_t most_runs, Baseline* baseline);
+
+// The runs of both, oldest first, thinned to `most_runs`. InvalidArgument when group, build or conditions
+// differ.
+absl::StatusOr<Baseline> MergeBaselines(const Baseline& a, const Baseline& b, size_t most_runs);
 
 BaselineEnvelope EnvelopeOf(const Baseline& baseline);
 

@@ -111,18 +111,25 @@ CeilingComparison CompareCeiling(const PagePopulation& live, const Baseline& bas
   result.live = live.pages;
   result.baseline_least = std::numeric_limits<double>::infinity();
   double most = 0;
-  double least_high = std::numeric_limits<double>::infinity();
+  double least_low = std::numeric_limits<double>::infinity();
   for (size_t run = 0; run < baseline.runs.size(); ++run) {
     if (run == without) continue;
     const PagePopulation& own = population(baseline.runs[run]);
     result.baseline_least = std::min(result.baseline_least, own.pages);
     result.baseline_most = std::max(result.baseline_most, own.pages);
     most = std::max(most, own.high);
-    least_high = std::min(least_high, own.low);
+    least_low = std::min(least_low, own.low);
+  }
+  if (baseline.thinned_runs > 0) {
+    const PagePopulation& range = population(baseline.thinned);
+    result.baseline_least = std::min(result.baseline_least, range.low);
+    result.baseline_most = std::max(result.baseline_most, range.pages);
+    most = std::max(most, range.high);
+    least_low = std::min(least_low, range.low);
   }
   if (std::isinf(result.baseline_least)) return {live.pages, 0, 0, 0, false};
   result.above = std::max(0.0, live.low - most);
-  result.below = live.high < least_high;
+  result.below = live.high < least_low;
   return result;
 }
 

@@ -1,74 +1,25 @@
 #include "exporter/ctl/capture_file.h"
 
-#include <xxhash.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "collectors/host/errno_status.h"
-#include "exporter/ctl/capture_bytes.h"
 #include "exporter/ctl/capture_fields.h"
+#include "exporter/files/field_bytes.h"
+#include "exporter/files/packed_bytes.h"
 
 namespace mempulse {
 namespace {
 
-constexpr absl::string_view kMagic = "MPCAP";
-constexpr int kVersion = 1;
-constexpr size_t kSizeBytes = 8;
-constexpr size_t kChecksumBytes = 8;
-constexpr size_t kHeaderBytes = kMagic.size() + 1 + kSizeBytes;
 constexpr uint64_t kLargestPayload = uint64_t{1} << 30;
+constexpr FileForm kForm = {"MPCAP", 1, kLargestPayload, "capture",
+                            "use the mempulsectl of the version that wrote it"};
 constexpr uint64_t kMostPages = uint64_t{1} << 24;
-constexpr size_t kInflateStep = size_t{1} << 20;
+constexpr size_t kReadStep = size_t{1} << 20;
 
-void AppendNumber(uint64_t number, std::string* bytes) {
-  char raw[sizeof(number)];
-  std::memcpy(raw, &number, sizeof(number));
-  bytes->append(raw, sizeof(raw));
-}
-
-uint64_t NumberAt(absl::string_view bytes, size_t offset) {
-  uint64_t number = 0;
-  std::memcpy(&number, bytes.data() + offset, sizeof(number));
-  return number;
-}
-
-absl::Status Damaged(absl::string_view how) {
-  return absl::InvalidArgumentError(absl::StrCat("the capture is damaged: ", how));
-}
-
-// zlib's input and output counters are 32 bits wide, so both sides move in steps.
-absl::StatusOr<std::string> Inflate(absl::string_view compressed, uint64_t size) {
-  z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) return absl::ResourceExhaustedError("zlib: no memory");
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
-  std::string payload;
-  int result = Z_OK;
-  while (result == Z_OK) {
-    if (stream.avail_in == 0) {
-      const size_t step = std::min(compressed.size(), kInflateStep);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
-      stream.avail_in = static_cast<uInt>(step);
-      compressed.remove_prefix(step);
-    }
-    const size_t before = payload.size();
-    payload.resize(std::min<uint64_t>(before + kInflateStep, size + 1));
-    stream.next_out = reinterpret_cast<Bytef*>(payload.data() + before);
-    stream.avail_out = static_cast<uInt>(payload.size() - before);
-    result = inflate(&stream, Z_NO_FLUSH);
-    payload.resize(payload.size() - stream.avail_out);
-    if (payload.size() > size) return Damaged("it holds more than it says");
-  }
-  if (result != Z_STREAM_END || payload.size() != size || stream.avail_in > 0 || !compressed.empty()) {
-    return Damaged("it does not unpack");
-  }
-  return payload;
-}
+absl::Status Damaged(absl::string_view how) { return Damaged(kForm, how); }
 
 bool Ascending(const std::vector<PageRange>& ranges, uint64_t* pages) {
   uint64_t end = 0;
@@ -108,25 +59,15 @@ absl::Status Check(const SweepSample& sample) {
 }  // namespace
 
 std::string EncodeCapture(const SweepSample& sample, const CaptureInfo& info) {
-  CaptureWriter writer;
+  FieldWriter writer;
   writer(info);
   writer(sample);
-  const std::string payload = writer.Take();
-  std::string bytes(kMagic);
-  bytes.push_back(static_cast<char>(kVersion));
-  AppendNumber(payload.size(), &bytes);
-  uLongf size = compressBound(payload.size());
-  bytes.resize(kHeaderBytes + size);
-  compress2(reinterpret_cast<Bytef*>(bytes.data() + kHeaderBytes), &size,
-            reinterpret_cast<const Bytef*>(payload.data()), payload.size(), Z_DEFAULT_COMPRESSION);
-  bytes.resize(kHeaderBytes + size);
-  AppendNumber(XXH3_64bits(bytes.data(), bytes.size()), &bytes);
-  return bytes;
+  return PackBytes(kForm, writer.Take());
 }
 
 absl::StatusOr<Capture> DecodeCapturePayload(absl::string_view payload) {
   Capture capture;
-  CaptureReader reader(payload);
+  FieldReader reader(payload);
   reader(capture.info);
   reader(capture.sample);
   if (!reader.ok()) return Damaged(reader.problem());
@@ -136,20 +77,7 @@ absl::StatusOr<Capture> DecodeCapturePayload(absl::string_view payload) {
 }
 
 absl::StatusOr<Capture> DecodeCapture(absl::string_view bytes) {
-  if (bytes.substr(0, kMagic.size()) != kMagic)
-    return absl::InvalidArgumentError("this is not a mempulse capture");
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) return Damaged("it is cut off");
-  const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
-  if (version != kVersion) {
-    return absl::InvalidArgumentError(absl::StrCat("the capture has format version ", version,
-                                                   "; this program reads version ", kVersion,
-                                                   ": use the mempulsectl of the version that wrote it"));
-  }
-  const size_t end = bytes.size() - kChecksumBytes;
-  if (XXH3_64bits(bytes.data(), end) != NumberAt(bytes, end)) return Damaged("its checksum is wrong");
-  const uint64_t size = NumberAt(bytes, kMagic.size() + 1);
-  if (size > kLargestPayload) return Damaged(absl::StrCat("it says that it unpacks to ", size, " bytes"));
-  const absl::StatusOr<std::string> payload = Inflate(bytes.substr(kHeaderBytes, end - kHeaderBytes), size);
+  const absl::StatusOr<std::string> payload = UnpackBytes(kForm, bytes);
   if (!payload.ok()) return payload.status();
   return DecodeCapturePayload(*payload);
 }
@@ -170,7 +98,7 @@ absl::StatusOr<Capture> ReadCaptureFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return ErrnoStatus("open", path);
   std::string bytes;
-  std::string step(kInflateStep, '\0');
+  std::string step(kReadStep, '\0');
   while (file.read(step.data(), static_cast<std::streamsize>(step.size())) || file.gcount() > 0) {
     bytes.append(step.data(), static_cast<size_t>(file.gcount()));
     if (bytes.size() > kLargestPayload) {

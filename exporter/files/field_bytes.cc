@@ -1,4 +1,4 @@
-#include "exporter/ctl/capture_bytes.h"
+#include "exporter/files/field_bytes.h"
 
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ absl::Duration JoinDuration(const DurationParts& parts) {
   return absl::Seconds(seconds) + Tick() * int64_t{parts.ticks};
 }
 
-void CaptureWriter::operator()(uint64_t value) {
+void FieldWriter::operator()(uint64_t value) {
   while (value >= 0x80) {
     bytes_.push_back(static_cast<char>(value | 0x80));
     value >>= 7;
@@ -43,24 +43,24 @@ void CaptureWriter::operator()(uint64_t value) {
   bytes_.push_back(static_cast<char>(value));
 }
 
-void CaptureWriter::operator()(const std::string& value) {
+void FieldWriter::operator()(const std::string& value) {
   const uint64_t size = std::min<uint64_t>(value.size(), kLongestText);
   (*this)(size);
   Raw(value.data(), size);
 }
 
-void CaptureWriter::operator()(absl::Duration value) {
+void FieldWriter::operator()(absl::Duration value) {
   const DurationParts parts = SplitDuration(value);
   (*this)(parts.seconds);
   (*this)(parts.ticks);
 }
 
-void CaptureReader::Fail(absl::string_view problem) {
+void FieldReader::Fail(absl::string_view problem) {
   if (ok()) problem_ = problem;
   bytes_ = {};
 }
 
-bool CaptureReader::Raw(void* data, size_t size) {
+bool FieldReader::Raw(void* data, size_t size) {
   if (bytes_.size() < size) {
     Fail("the data end too early");
     return false;
@@ -70,7 +70,7 @@ bool CaptureReader::Raw(void* data, size_t size) {
   return true;
 }
 
-void CaptureReader::operator()(uint64_t& value) {
+void FieldReader::operator()(uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     unsigned char byte = 0;
@@ -81,35 +81,35 @@ void CaptureReader::operator()(uint64_t& value) {
   Fail("a number is too long");
 }
 
-void CaptureReader::operator()(uint32_t& value) {
+void FieldReader::operator()(uint32_t& value) {
   uint64_t wide = 0;
   (*this)(wide);
   if (wide > std::numeric_limits<uint32_t>::max()) return Fail("a number is too large");
   value = static_cast<uint32_t>(wide);
 }
 
-void CaptureReader::operator()(bool& value) {
+void FieldReader::operator()(bool& value) {
   unsigned char byte = 0;
   if (!Raw(&byte, 1)) return;
   if (byte > 1) return Fail("a flag is neither 0 nor 1");
   value = byte == 1;
 }
 
-void CaptureReader::operator()(double& value) {
+void FieldReader::operator()(double& value) {
   double raw = 0;
   if (!Raw(&raw, sizeof(raw))) return;
   if (!std::isfinite(raw)) return Fail("a number is not finite");
   value = raw;
 }
 
-void CaptureReader::operator()(float& value) {
+void FieldReader::operator()(float& value) {
   float raw = 0;
   if (!Raw(&raw, sizeof(raw))) return;
   if (!std::isfinite(raw)) return Fail("a number is not finite");
   value = raw;
 }
 
-void CaptureReader::operator()(std::string& value) {
+void FieldReader::operator()(std::string& value) {
   uint64_t size = 0;
   (*this)(size);
   if (size > kLongestText || size > bytes_.size()) return Fail("a text is too long");
@@ -117,7 +117,7 @@ void CaptureReader::operator()(std::string& value) {
   bytes_.remove_prefix(size);
 }
 
-void CaptureReader::operator()(absl::Duration& value) {
+void FieldReader::operator()(absl::Duration& value) {
   DurationParts parts;
   (*this)(parts.seconds);
   (*this)(parts.ticks);
@@ -125,7 +125,7 @@ void CaptureReader::operator()(absl::Duration& value) {
   if (ok()) value = JoinDuration(parts);
 }
 
-void CaptureReader::operator()(absl::Time& value) {
+void FieldReader::operator()(absl::Time& value) {
   absl::Duration since;
   (*this)(since);
   if (ok()) value = absl::UnixEpoch() + since;

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-// The byte form of a capture's payload. A type's fields are named once, in one `template <class A> void
+// The byte form of what is kept in files. A type's fields are named once, in one `template <class A> void
 // Fields(A& a, T& t)` that both directions use; little-endian, unsigned integers as base-128 varints,
 // floating point as its bits.
 namespace mempulse {
@@ -24,7 +24,7 @@ struct DurationParts {
 DurationParts SplitDuration(absl::Duration duration);
 absl::Duration JoinDuration(const DurationParts& parts);
 
-class CaptureWriter {
+class FieldWriter {
  public:
   void operator()(uint64_t value);
   void operator()(uint32_t value) { (*this)(uint64_t{value}); }
@@ -58,9 +58,9 @@ class CaptureWriter {
 
 // Hostile input: after the first value that is cut off or out of bounds ok() is false, `problem` says why,
 // every later value reads as its default and nothing is allocated beyond what the remaining bytes could fill.
-class CaptureReader {
+class FieldReader {
  public:
-  explicit CaptureReader(absl::string_view bytes) : bytes_(bytes) {}
+  explicit FieldReader(absl::string_view bytes) : bytes_(bytes) {}
 
   void operator()(uint64_t& value);
   void operator()(uint32_t& value);
