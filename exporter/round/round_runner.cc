@@ -93,8 +93,11 @@ std::string RoundRunner::NotReadyReason() const {
   const absl::MutexLock lock(&mutex_);
   if (round_ == 0) return "the first round has not ended yet";
   std::map<std::string, GroupReport> refused;
+  bool unswept = false;
   for (const auto& [key, watched] : watches_) {
-    if (!watched->wanted || watched->report.support.empty()) continue;
+    if (!watched->wanted) continue;
+    unswept |= watched->report.support.empty();
+    if (watched->report.support.empty()) continue;
     if (watched->report.tracker != "none") return "";
     GroupReport& group = refused[watched->group];
     group.name = watched->group;
@@ -103,6 +106,7 @@ std::string RoundRunner::NotReadyReason() const {
     process.comm = watched->report.comm;
     process.support = watched->report.support;
   }
+  if (refused.empty() && unswept) return "no process has been swept yet";
   std::vector<GroupReport> groups;
   for (auto& [name, group] : refused) groups.push_back(std::move(group));
   return DescribeNotReady(groups);

@@ -47,8 +47,8 @@ class RoundRunner {
 
   // Whether the loop has come round within three intervals. Thread-safe.
   bool Alive() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Empty once mechanisms are probed, the first round has ended and at least one target that was found has a
-  // tracker; else why not. Thread-safe.
+  // Empty once the first round has ended and at least one process that was found has a tracker, or none was
+  // found; else why not, and what would help. Thread-safe.
   std::string NotReadyReason() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
