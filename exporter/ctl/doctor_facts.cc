@@ -5,8 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "collectors/pages/cooperative_decision.h"
 #include "collectors/pages/tracker_decision.h"
+#include "collectors/targets/mapping_list.h"
 
 namespace mempulse {
 namespace {
@@ -19,6 +22,17 @@ bool InInitialUserNamespace(const Host& host) {
   return words == std::vector<std::string>{"0", "0", "4294967295"};
 }
 
+// Whether an offer may be expected of the target: only a running exporter knows of a real one.
+absl::Status PreloadStatus(const Host& host, pid_t pid) {
+  bool truncated = false;
+  const absl::StatusOr<std::vector<Mapping>> mappings = ReadMappings(host, pid, &truncated);
+  if (!mappings.ok()) return mappings.status();
+  for (const Mapping& mapping : *mappings) {
+    if (absl::EndsWith(mapping.name, "/libmempulse_attach.so")) return absl::OkStatus();
+  }
+  return absl::UnavailableError("the target has not loaded libmempulse_attach.so");
+}
+
 absl::StatusOr<DoctorFacts::OfTarget> CollectTarget(const Host& host, pid_t pid,
                                                     const std::vector<TrackerSupport>& own) {
   absl::StatusOr<ProcessFacts> process = ReadProcessFacts(host, pid);
@@ -27,9 +41,12 @@ absl::StatusOr<DoctorFacts::OfTarget> CollectTarget(const Host& host, pid_t pid,
   if (!target.ok()) return target.status();
   absl::StatusOr<TargetAccess> access = ReadTargetAccess(host, *target);
   if (!access.ok()) return access.status();
-  DoctorFacts::OfTarget facts{*std::move(process), *std::move(access), {}};
+  DoctorFacts::OfTarget facts{*std::move(process), *std::move(access), {}, {}};
   for (const TrackerSupport& support : own) {
     facts.mechanisms.push_back(DecideSupport(support, facts.access, /*attach_allowed=*/true));
+    if (support.kind == TrackerKind::kWriteProtect) {
+      facts.cooperative = DecideCooperative(support, facts.access, PreloadStatus(host, pid));
+    }
   }
   return facts;
 }

@@ -28,6 +28,7 @@ struct DoctorFacts {
     ProcessFacts process;
     TargetAccess access;
     std::vector<TrackerSupport> mechanisms;  // as if its group said attach: true
+    TrackerSupport cooperative;  // writeprotect as if it said attach: cooperative, and somebody listened
   };
   std::optional<OfTarget> target;
 };

@@ -106,6 +106,11 @@ nlohmann::ordered_json IdentityJson(const ProcessSecurity& who) {
           {"no_new_privs", who.no_new_privileges}};
 }
 
+// writeprotect by another way in.
+DoctorRow CooperativeRow(const TrackerSupport& support) {
+  return {"cooperative", support.supported, support.reason, support.detail, support.remedy};
+}
+
 nlohmann::ordered_json TargetJson(const DoctorFacts::OfTarget& target) {
   nlohmann::ordered_json json = {{"pid", target.process.id.pid},
                                  {"comm", absl::CHexEscape(target.process.comm)}};
@@ -114,6 +119,7 @@ nlohmann::ordered_json TargetJson(const DoctorFacts::OfTarget& target) {
   json["tracer"] = target.access.target.tracer;
   json["dumpable"] = !target.access.not_dumpable;
   json["mechanisms"] = RowsJson(MechanismRows(target.mechanisms));
+  json["cooperative"] = RowsJson({CooperativeRow(target.cooperative)})[0];
   json["access"] = RowsJson(AccessRows(target.access));
   return json;
 }
@@ -181,7 +187,9 @@ std::string DoctorTable(const DoctorFacts& facts) {
   const DoctorFacts::OfTarget& target = *facts.target;
   absl::StrAppend(&text, "\ntarget ", target.process.id.pid, " (", absl::CHexEscape(target.process.comm),
                   "): ", IdentityText(target.access.target), "\n");
-  AppendRows("mechanism", MechanismRows(target.mechanisms), &text);
+  std::vector<DoctorRow> mechanisms = MechanismRows(target.mechanisms);
+  mechanisms.push_back(CooperativeRow(target.cooperative));
+  AppendRows("mechanism", mechanisms, &text);
   AppendRows("access", AccessRows(target.access), &text);
   return text;
 }

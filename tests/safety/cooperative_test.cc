@@ -152,7 +152,7 @@ TEST_F(Cooperative, ExporterKilledInTheMiddleOfASweep) {
     EXPECT_EQ(write(named[1], &pid, sizeof(pid)), static_cast<ssize_t>(sizeof(pid)));
     char byte = 0;
     EXPECT_EQ(read(begun[0], &byte, 1), 1) << "the exporter ended by itself";
-    SleepMicros(i * 1'700);
+    SleepMicros(i * int64_t{1700});
     EXPECT_TRUE(HasProtectedMapping(pid));
     kill(exporter, SIGKILL);
     int status = 0;

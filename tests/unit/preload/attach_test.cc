@@ -103,6 +103,7 @@ class AttachLibraryTest : public testing::Test {
     std::string argument = what;
     char* arguments[] = {program.data(), argument.data(), nullptr};
     std::vector<char*> variables;
+    variables.reserve(environment.size() + 1);
     for (std::string& variable : environment) variables.push_back(variable.data());
     variables.push_back(nullptr);
     execve(program.c_str(), arguments, variables.data());

@@ -147,8 +147,8 @@ TEST_F(CooperativeOffersTest, AFloodIsBoundedAndKeepsNobodyOut) {
   limits.waiting = 4;
   limits.patience = absl::Minutes(5);
   const auto offers = Listen(limits);
-  std::vector<UniqueFd> flood;
-  for (int i = 0; i < 300; ++i) flood.push_back(ConnectTo(path_));
+  std::vector<UniqueFd> flood(300);
+  for (UniqueFd& connection : flood) connection = ConnectTo(path_);
   const OfferingChild child(path_);
   child.Offer();
   EXPECT_TRUE(Eventually([&] { return CountOf(*offers, OfferResult::kAccepted) == 1; }));

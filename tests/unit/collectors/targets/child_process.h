@@ -29,6 +29,7 @@ class ChildProcess {
       : ChildProcess([&command, &prepare] {
           prepare();
           std::vector<char*> arguments;
+          arguments.reserve(command.size() + 1);
           for (std::string& argument : command) arguments.push_back(argument.data());
           arguments.push_back(nullptr);
           execv(arguments[0], arguments.data());

@@ -18,6 +18,9 @@ TEST(CollectDoctorFactsTest, AboutThisProcess) {
   ASSERT_TRUE(facts->target.has_value());
   EXPECT_EQ(facts->target->mechanisms.size(), 3u);
   EXPECT_EQ(facts->target->access.errors.maps, 0);
+  EXPECT_FALSE(facts->target->cooperative.supported);
+  const TrackerSupport& own = facts->mechanisms[0];
+  EXPECT_EQ(facts->target->cooperative.reason, own.supported ? "no_offer" : own.reason);
 }
 
 TEST(CollectDoctorFactsTest, WithoutTarget) {

@@ -57,6 +57,7 @@ DoctorFacts FactsWithTarget() {
   target.process.comm = "re\xffs\n";
   target.access = NotDumpable();
   target.mechanisms = {{TrackerKind::kHashDiff, false, "not_dumpable", "why", "what"}};
+  target.cooperative = {TrackerKind::kWriteProtect, false, "no_offer", "no library", "preload it"};
   facts.target = target;
   return facts;
 }
@@ -76,6 +77,10 @@ TEST(DoctorTableTest, ANameCannotBreakTheTable) {
   EXPECT_THAT(DoctorTable(FactsWithTarget()), HasSubstr("target 4711 (re\\xffs\\n): uid 999"));
 }
 
+TEST(DoctorTableTest, TheOtherWayInHasARowOfItsOwn) {
+  EXPECT_THAT(DoctorTable(FactsWithTarget()), HasSubstr("cooperative   no     no_offer: no library\n"));
+}
+
 TEST(DoctorJsonTest, Shape) {
   const nlohmann::ordered_json json = DoctorJson(FactsWithTarget());
   EXPECT_EQ(json["kernel"]["release"], "6.1.0-18-amd64");
@@ -92,6 +97,8 @@ TEST(DoctorJsonTest, Shape) {
   EXPECT_EQ(json["target"]["pid"], 4711);
   EXPECT_EQ(json["target"]["dumpable"], false);
   EXPECT_EQ(json["target"]["access"].size(), 7u);
+  EXPECT_EQ(json["target"]["mechanisms"].size(), 1u);
+  EXPECT_EQ(json["target"]["cooperative"]["reason"], "no_offer");
   EXPECT_NE(json.dump(), "");  // throws on invalid UTF-8
   EXPECT_FALSE(DoctorJson(Facts()).contains("target"));
 }
