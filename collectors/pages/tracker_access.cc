@@ -60,6 +60,11 @@ void ReadOwnFilter(TargetAccess* access) {
   access->own_filter_denies_pidfd_getfd = DeniedByFilter(syscall(SYS_pidfd_getfd, self.get(), INT_MAX, 0));
 }
 
+void AskToTrace(const Target& target, TargetAccess* access) {
+  access->errors.attach = ErrorOfAttach(target.pidfd());
+  ReadOwnFilter(access);
+}
+
 // An id map says which namespace a process lives in to whom may not see the namespace itself: every reader of
 // a namespace is shown a text of its own.
 void ReadUserNamespaces(const Host& host, pid_t pid, TargetAccess* access) {
@@ -140,7 +145,7 @@ void LookIntoPagemap(const Host& host, pid_t pid, TargetAccess* access) {
 
 }  // namespace
 
-absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& target) {
+absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& target, TraceQuestion trace) {
   TargetAccess access;
   absl::StatusOr<ProcessSecurity> own = ReadProcessSecurity(host, 0);
   if (!own.ok()) return own.status();
@@ -157,15 +162,15 @@ absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& ta
   access.errors.pagemap = ErrorOfOpen(host.ProcPath(pid, "pagemap"), O_RDONLY);
   access.errors.mem = ErrorOfOpen(host.ProcPath(pid, "mem"), O_RDONLY);
   access.errors.clear_refs = ErrorOfOpen(host.ProcPath(pid, "clear_refs"), O_WRONLY);
-  access.errors.attach = ErrorOfAttach(target.pidfd());
-  ReadOwnFilter(&access);
+  if (trace == TraceQuestion::kAsked) AskToTrace(target, &access);
   struct stat owner {};
   if (stat(host.ProcPath(pid, "mem").c_str(), &owner) == 0) {
     access.not_dumpable = owner.st_uid != access.target.uids[1];
   }
   access.is_descendant = IsDescendant(host, pid);
   // What we may do as an ancestor, the helper process that attaches may not: to it the target is a sibling.
-  const bool only_as_ancestor = access.is_descendant && access.yama_scope.value_or(0) == 1 &&
+  const bool only_as_ancestor = trace == TraceQuestion::kAsked && access.is_descendant &&
+                                access.yama_scope.value_or(0) == 1 &&
                                 !access.own.effective.Has(Capability::kSysPtrace);
   if (access.errors.attach == 0 && (access.own_filter_denies_ptrace || only_as_ancestor)) {
     access.errors.attach = EPERM;

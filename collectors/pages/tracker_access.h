@@ -41,9 +41,14 @@ struct TargetAccess {
   bool own_filter_denies_pidfd_getfd = false;
 };
 
+// Whether the permission to trace is asked for. Where nothing will be traced it is not: a seccomp filter of
+// our own may kill at the very question. errors.attach then stays 0.
+enum class TraceQuestion { kAsked, kLeftAlone };
+
 // Opens the files of the target for reading (clear_refs for writing, nothing is written) and asks for the
 // ptrace permission. Never stops or changes the target. Unavailable when our own status cannot be read; a
 // target that is gone sets `gone`.
-absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& target);
+absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& target,
+                                              TraceQuestion trace = TraceQuestion::kAsked);
 
 }  // namespace mempulse

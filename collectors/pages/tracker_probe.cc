@@ -107,7 +107,9 @@ std::vector<TrackerSupport> ProbeTrackers(const Host& host) {
 std::vector<TrackerSupport> ProbeTarget(const Host& host, const Target& target,
                                         const std::vector<TrackerSupport>& own, const AttachTerms& terms) {
   std::vector<TrackerSupport> support;
-  const absl::StatusOr<TargetAccess> access = ReadTargetAccess(host, target);
+  const absl::StatusOr<TargetAccess> access = ReadTargetAccess(
+      host, target,
+      terms.choice == AttachChoice::kInject ? TraceQuestion::kAsked : TraceQuestion::kLeftAlone);
   for (const TrackerKind kind : kAllTrackerKinds) {
     const bool cooperative = kind == TrackerKind::kWriteProtect && terms.choice == AttachChoice::kCooperative;
     if (access.ok() && cooperative) {
