@@ -246,7 +246,8 @@ absl::Status Sweep::RunLadder(SweepSession* session, const Population& populatio
   const bool beside = session->traits().resets_range;
   if (more.ok() && *more && !beside) more = wide.RunUntil(third);
   if (more.ok() && *more) more = RunFineRungs(session, &wide, sample);
-  if (more.ok() && *more && beside) more = wide.RunUntil(session->ends_nanos());
+  // A finer rung took the bits away from this one; without any, it goes on.
+  if (more.ok() && *more && (beside || sample->rungs.empty())) more = wide.RunUntil(session->ends_nanos());
   std::vector<RungSample> samples = std::move(wide).Finish();
   sample->rungs.insert(sample->rungs.begin(), std::make_move_iterator(samples.begin()),
                        std::make_move_iterator(samples.end()));

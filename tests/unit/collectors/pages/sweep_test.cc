@@ -177,6 +177,16 @@ TEST_F(SweepTest, ATargetThatEndsGivesWhatWasSeen) {
   EXPECT_FALSE(result->sample.rungs.empty());
 }
 
+TEST_F(SweepTest, WithoutAFinerRungTheWidestTakesAllTheTime) {
+  tracker_.mutable_traits().resets_range = false;
+  tracker_.AddPages(kBase, 4, 3);
+  Sweep sweep(tracker_, clock_, Target());
+  const auto result = sweep.Run(Request(), std::stop_token());
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->sample.rungs.size(), 1u);
+  EXPECT_GT(result->sample.rungs[0].looks.size() * 0.025, 0.9 * absl::ToDoubleSeconds(Request().spread));
+}
+
 TEST_F(SweepTest, AForeignTrackerHasAnOutcomeOfItsOwn) {
   tracker_.AddPages(kBase, 4, 100);
   Sweep sweep(tracker_, clock_, Target());
