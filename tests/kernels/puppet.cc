@@ -20,18 +20,18 @@
 namespace mempulse {
 namespace {
 
-volatile char* ByteOf(uint64_t address) { return reinterpret_cast<volatile char*>(address); }
+volatile uint64_t* WordAt(uint64_t address) { return reinterpret_cast<volatile uint64_t*>(address); }
 void* PointerTo(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 // A write does not read first: that would map the page of zeros, the huge one too.
 void TouchPages(uint64_t address, uint64_t pages, bool write) {
-  static char content = 0;
+  static uint64_t content = 0;
   ++content;
   for (uint64_t page = address; page < address + pages * kPageSize; page += kPageSize) {
     if (write) {
-      *ByteOf(page) = content;
+      *WordAt(page) = content;
     } else {
-      static_cast<void>(*ByteOf(page));
+      static_cast<void>(*WordAt(page));
     }
   }
 }

@@ -27,7 +27,7 @@ class Puppet {
   // A fixed mapping, readable and writable.
   void Map(uint64_t address, uint64_t pages, Backing backing = Backing::kAnonymous);
   void Unmap(uint64_t address, uint64_t pages);
-  void Write(uint64_t address, uint64_t pages = 1);  // one byte of each page
+  void Write(uint64_t address, uint64_t pages = 1);  // a word of each page, never the one that was there
   void Read(uint64_t address, uint64_t pages = 1);
   void Protect(uint64_t address, uint64_t pages, bool writable);
   void Discard(uint64_t address, uint64_t pages);  // MADV_DONTNEED

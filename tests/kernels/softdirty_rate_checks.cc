@@ -1,6 +1,7 @@
 #include "tests/kernels/softdirty_rate_checks.h"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -39,20 +40,35 @@ std::string ExpectRate(const FrequencyMap& map, uint64_t page, double hertz, Tie
 
 }  // namespace
 
-std::string CheckTiers(const Subject& subject, uint64_t seed, TierScore* score) {
-  Puppet puppet;
-  puppet.Map(At(0), kTierPages);
-  puppet.Write(At(0), kTierPages);
+std::vector<Tier> RatedTiers() {
+  return {{5, At(kCool)},
+          {50, At(kWarm)},
+          {200, At(kFast)},
+          {std::numeric_limits<double>::infinity(), At(kFlat)}};
+}
+
+void MapTiers(Puppet* puppet) {
+  puppet->Map(At(0), kTierPages);
+  puppet->Write(At(0), kTierPages);
+}
+
+VirtualSweep PlanTiers(Puppet* puppet, uint64_t seed) {
   VirtualSweep plan;
   plan.seed = seed;
   plan.area = {At(0), At(kTierPages)};
   const double phase = std::fmod(0.382 * static_cast<double>(seed), 1.0);
-  plan.events = {WritesOf(&puppet, At(kCool), 2, 5, phase),
-                 WritesOf(&puppet, At(kWarm), 2, 50, phase),
-                 WritesOf(&puppet, At(kFast), 2, 200, phase),
-                 {[&puppet] { puppet.Write(At(kOnce), 2); }, 0, static_cast<int64_t>(kSecond / 2)}};
+  plan.events = {WritesOf(puppet, At(kCool), 2, 5, phase),
+                 WritesOf(puppet, At(kWarm), 2, 50, phase),
+                 WritesOf(puppet, At(kFast), 2, 200, phase),
+                 {[puppet] { puppet->Write(At(kOnce), 2); }, 0, static_cast<int64_t>(kSecond / 2)}};
   plan.flat_out_page = At(kFlat);
-  const FrequencyMap map = RunVirtualSweep(subject, &puppet, plan).map;
+  return plan;
+}
+
+std::string CheckTiers(const Subject& subject, uint64_t seed, TierScore* score) {
+  Puppet puppet;
+  MapTiers(&puppet);
+  const FrequencyMap map = RunVirtualSweep(subject, &puppet, PlanTiers(&puppet, seed)).map;
   TierScore local;
   std::string problems = ExpectRate(map, kCool, 5, &local);
   absl::StrAppend(&problems, ExpectRate(map, kWarm, 50, &local), ExpectRate(map, kFast, 200, &local));

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "tests/kernels/puppet.h"
 #include "tests/kernels/softdirty_subject.h"
+#include "tests/kernels/virtual_sweep.h"
 
 namespace mempulse {
 
@@ -14,6 +17,15 @@ struct TierScore {
   int asked = 0;
 };
 std::string CheckTiers(const Subject& subject, uint64_t seed, TierScore* score = nullptr);
+
+// The tiers that have a rate, on a puppet; the address of each is that of its first page.
+struct Tier {
+  double hertz = 0;  // infinite: flat out
+  uint64_t address = 0;
+};
+std::vector<Tier> RatedTiers();
+void MapTiers(Puppet* puppet);
+VirtualSweep PlanTiers(Puppet* puppet, uint64_t seed);
 
 // A writer in step with the looks, always between a read and the clear after it, is never seen without
 // jitter; with it the rate is found.

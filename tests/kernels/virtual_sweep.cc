@@ -8,6 +8,7 @@
 #include "collectors/pages/sweep.h"
 #include "exporter/analysis/invert_windows.h"
 #include "tests/kernels/forwarding_softdirty.h"
+#include "tests/kernels/timed_tracker.h"
 
 namespace mempulse {
 namespace {
@@ -42,6 +43,34 @@ SweepRequest RequestOf(const VirtualSweep& plan, const Subject& subject) {
   return request;
 }
 
+VirtualAnswer SweepOn(PageTracker* tracker, VirtualTime* time, pid_t pid, const VirtualSweep& plan,
+                      const SweepRequest& request) {
+  const Host host;
+  SweepTarget door;
+  door.mappings = [&] {
+    bool truncated = false;
+    return ReadMappings(host, pid, &truncated);
+  };
+  door.cpu_nanos = [&]() -> absl::StatusOr<int64_t> { return time->nanos(); };
+  const int64_t begin = time->nanos();
+  for (VirtualTime::Event event : plan.events) {
+    event.due_nanos += begin;
+    time->Add(std::move(event));
+  }
+  if (plan.flat_out_page != 0) time->AddFlatOut(plan.flat_out_page, 1);
+  Sweep sweep(*tracker, *time, std::move(door));
+  const absl::StatusOr<Sweep::Result> result = sweep.Run(request, std::stop_token());
+  if (!result.ok()) throw std::runtime_error(std::string(result.status().message()));
+  VirtualAnswer answer;
+  answer.outcome = result->sample.outcome;
+  answer.map = InvertWindows(result->sample);
+  for (const RungSample& rung : result->sample.rungs) {
+    answer.looks += rung.looks.size();
+    for (const Look& look : rung.looks) answer.discarded += look.discarded ? 1 : 0;
+  }
+  return answer;
+}
+
 }  // namespace
 
 VirtualTime::Event WritesOf(Puppet* puppet, uint64_t address, uint64_t pages, double hertz, double phase) {
@@ -67,36 +96,24 @@ VirtualAnswer RunVirtualSweep(const Subject& subject, Puppet* puppet, const Virt
   const Host host;
   const Target target = OpenTarget(host, puppet->pid());
   VirtualTime time(puppet);
-  VirtualAnswer answer;
+  std::vector<int64_t> clears;
   const auto inside = [&](std::unique_ptr<SoftDirtyKernel> kernel) {
     auto timed = std::make_unique<TimedSoftDirty>(std::move(kernel), &time, plan.costs);
-    return std::make_unique<ClearTimes>(std::move(timed), &answer.clears);
+    return std::make_unique<ClearTimes>(std::move(timed), &clears);
   };
   const std::unique_ptr<PageTracker> tracker =
       MakeSoftDirtyTracker(OpenKernelOf(subject, host, target, inside));
-  SweepTarget door;
-  door.mappings = [&] {
-    bool truncated = false;
-    return ReadMappings(host, puppet->pid(), &truncated);
-  };
-  door.cpu_nanos = [&]() -> absl::StatusOr<int64_t> { return time.nanos(); };
   const int64_t begin = time.nanos();
-  for (VirtualTime::Event event : plan.events) {
-    event.due_nanos += begin;
-    time.Add(std::move(event));
-  }
-  if (plan.flat_out_page != 0) time.AddFlatOut(plan.flat_out_page, 1);
-  Sweep sweep(*tracker, time, std::move(door));
-  const absl::StatusOr<Sweep::Result> result = sweep.Run(RequestOf(plan, subject), std::stop_token());
-  if (!result.ok()) throw std::runtime_error(std::string(result.status().message()));
-  answer.outcome = result->sample.outcome;
-  answer.map = InvertWindows(result->sample);
-  for (const RungSample& rung : result->sample.rungs) {
-    answer.looks += rung.looks.size();
-    for (const Look& look : rung.looks) answer.discarded += look.discarded ? 1 : 0;
-  }
-  for (int64_t& clear : answer.clears) clear -= begin;
+  VirtualAnswer answer = SweepOn(tracker.get(), &time, puppet->pid(), plan, RequestOf(plan, subject));
+  for (const int64_t clear : clears) answer.clears.push_back(clear - begin);
   return answer;
+}
+
+VirtualAnswer RunVirtualSweepWith(std::unique_ptr<PageTracker> tracker, Puppet* puppet,
+                                  const VirtualSweep& plan) {
+  VirtualTime time(puppet);
+  TimedTracker timed(std::move(tracker), &time);
+  return SweepOn(&timed, &time, puppet->pid(), plan, RequestOf(plan, Subject{}));
 }
 
 }  // namespace mempulse

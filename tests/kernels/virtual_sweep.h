@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,12 @@ struct VirtualAnswer {
   uint64_t discarded = 0;
   std::vector<int64_t> clears;  // when each began, from the begin of the sweep
 };
-// Throws std::runtime_error when the sweep cannot begin.
+// Both throw std::runtime_error when the sweep cannot begin.
 VirtualAnswer RunVirtualSweep(const Subject& subject, Puppet* puppet, const VirtualSweep& plan);
+
+// The same with any tracker on the puppet, which is put into virtual time.
+VirtualAnswer RunVirtualSweepWith(std::unique_ptr<PageTracker> tracker, Puppet* puppet,
+                                  const VirtualSweep& plan);
 
 VirtualTime::Event WritesOf(Puppet* puppet, uint64_t address, uint64_t pages, double hertz, double phase);
 
