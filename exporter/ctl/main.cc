@@ -3,13 +3,16 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "config/load_options.h"
 #include "config/option_warnings.h"
 #include "exporter/build_info.h"
+#include "exporter/ctl/compare_command.h"
 #include "exporter/ctl/doctor_facts.h"
 #include "exporter/ctl/doctor_report.h"
+#include "exporter/ctl/record_command.h"
 #include "exporter/ctl/sweep_command.h"
 #include "exporter/ctl/targets_command.h"
 
@@ -103,6 +106,97 @@ void AddAnalyze(CLI::App* app, AnalyzeWords* words, int* status) {
   });
 }
 
+struct RunWords {
+  RunCommand run;
+  std::string interval = "15s";
+  std::string budget = "1%";
+  std::string tracker = "auto";
+};
+
+// The options that `record` and `compare` share.
+void AddRun(CLI::App* command, RunWords* words) {
+  command->add_option("PID", words->run.pid, "process to sweep")->required()->check(CLI::PositiveNumber);
+  command->add_option("--interval", words->interval, "time from one sweep to the next")
+      ->capture_default_str();
+  command->add_option("--tracker", words->tracker, "auto, writeprotect, softdirty or hashdiff")
+      ->check(CLI::IsMember({"auto", "writeprotect", "softdirty", "hashdiff"}))
+      ->capture_default_str();
+  command->add_flag("--attach", words->run.attach, "allow a userfaultfd in the process (writeprotect)");
+  command->add_option("--budget", words->budget, "share of one CPU that faults of our making may take")
+      ->capture_default_str();
+}
+
+// 0, or the status of a usage error.
+int FinishRun(RunWords* words) {
+  const auto interval = ParseDurationText(words->interval);
+  const auto budget = ParseRatioText(words->budget);
+  if (!interval.ok() || *interval < absl::Seconds(1)) {
+    return UsageError("--interval wants a time of at least 1s with its unit, e.g. 15s");
+  }
+  if (!budget.ok() || *budget <= 0 || *budget > 1)
+    return UsageError("--budget wants a share such as 1% or 0.01");
+  words->run.interval = *interval;
+  words->run.budget = *budget;
+  words->run.tracker = TrackerOf(words->tracker);
+  words->run.attach |= words->run.tracker == TrackerChoice::kWriteProtect;
+  return 0;
+}
+
+struct BaselineWords {
+  RunWords record;
+  RecordCommand recording;
+  RunWords compare;
+  CompareCommand comparing;
+  std::string show_file;
+  bool show_json = false;
+  std::vector<std::string> merge_files;
+  std::string merge_output;
+};
+
+void AddBaselines(CLI::App* app, BaselineWords* words, int* status) {
+  CLI::App* const record = app->add_subcommand("record", "record sweeps of a process into a baseline file");
+  AddRun(record, &words->record);
+  record->add_option("-o,--output", words->recording.file, "baseline file")->required();
+  record->add_option("--runs", words->recording.runs, "sweeps to record")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  record->add_option("--group", words->recording.group,
+                     "name of the group; the process' name when not given");
+  record->add_flag("--append", words->recording.append, "add to a file that is there");
+  record->callback([words, status] {
+    *status = FinishRun(&words->record);
+    words->recording.run = words->record.run;
+    if (*status == 0) *status = RunRecordCommand(words->recording);
+  });
+
+  CLI::App* const compare = app->add_subcommand(
+      "compare", "hold a process against a baseline file; exit status 0 clean, 1 findings, 2 cannot tell");
+  AddRun(compare, &words->compare);
+  compare->add_option("FILE", words->comparing.file, "baseline file")->required();
+  compare->add_option("--sweeps", words->comparing.sweeps, "sweeps to compare")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  compare->add_flag("--json", words->comparing.json, "print JSON");
+  compare->callback([words, status] {
+    *status = FinishRun(&words->compare);
+    words->comparing.run = words->compare.run;
+    words->comparing.run.attach |= words->compare.run.attach;
+    if (*status == 0) *status = RunCompareCommand(words->comparing);
+  });
+
+  CLI::App* const baseline = app->add_subcommand("baseline", "look at and merge baseline files");
+  baseline->require_subcommand(1);
+  CLI::App* const show = baseline->add_subcommand("show", "print a baseline file");
+  show->add_option("FILE", words->show_file, "baseline file")->required();
+  show->add_flag("--json", words->show_json, "print JSON");
+  show->callback([words, status] { *status = RunBaselineShow(words->show_file, words->show_json); });
+  CLI::App* const merge =
+      baseline->add_subcommand("merge", "make one baseline of several of one group and build");
+  merge->add_option("FILES", words->merge_files, "baseline files")->required();
+  merge->add_option("-o,--output", words->merge_output, "the file to write")->required();
+  merge->callback([words, status] { *status = RunBaselineMerge(words->merge_files, words->merge_output); });
+}
+
 struct OtherWords {
   int doctor_pid = 0;
   bool doctor_json = false;
@@ -144,14 +238,16 @@ int Main(int argc, char** argv) {
   int status = 0;
   CLI::App app{
       "mempulsectl measures how fast the memory of a process changes.\nExit status: 0 done, 1 failed, 2 "
-      "usage."};
+      "usage; `compare` has its own."};
   app.set_version_flag("--version", VersionText("mempulsectl"));
   app.require_subcommand(1);
   SweepWords sweep;
   AnalyzeWords analyze;
+  BaselineWords baselines;
   OtherWords others;
   AddSweep(&app, &sweep, &status);
   AddAnalyze(&app, &analyze, &status);
+  AddBaselines(&app, &baselines, &status);
   AddOthers(&app, &others, &status);
   try {
     app.parse(argc, argv);

@@ -1,28 +1,22 @@
 #include "exporter/ctl/sweep_command.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <memory>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "collectors/host/clock.h"
 #include "collectors/host/host.h"
-#include "collectors/host/process_cpu.h"
-#include "collectors/pages/page_content.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/pages/sweep.h"
-#include "collectors/pages/tracker_probe.h"
-#include "collectors/targets/target.h"
 #include "exporter/analysis/invert_windows.h"
 #include "exporter/ctl/capture_file.h"
+#include "exporter/ctl/interrupt_watch.h"
+#include "exporter/ctl/live_target.h"
 #include "exporter/ctl/sweep_output.h"
 
 namespace mempulse {
@@ -31,40 +25,9 @@ namespace {
 // A person who asked for a sweep waits for it: a quarter of a CPU in any 100 ms is fine.
 constexpr double kBurstLimit = 0.25;
 
-// Requests a stop when the user interrupts, until destroyed.
-class InterruptWatch {
- public:
-  InterruptWatch() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    thread_ = std::jthread([this](const std::stop_token& over) {
-      const timespec pause{0, 50'000'000};
-      while (!over.stop_requested()) {
-        if (sigtimedwait(&signals_, nullptr, &pause) > 0) stop_.request_stop();
-      }
-    });
-  }
-  std::stop_token token() const { return stop_.get_token(); }
-
- private:
-  sigset_t signals_;
-  std::stop_source stop_;
-  std::jthread thread_;
-};
-
 int Fail(absl::string_view text) {
   std::fprintf(stderr, "mempulsectl: %s\n", std::string(text).c_str());
   return 1;
-}
-
-void PrintRefusals(const std::vector<TrackerSupport>& support) {
-  for (const TrackerSupport& one : support) {
-    if (one.supported) continue;
-    std::fprintf(stderr, "%s refused (%s): %s%s%s\n", std::string(TrackerKindName(one.kind)).c_str(),
-                 one.reason.c_str(), one.detail.c_str(), one.remedy.empty() ? "" : "; ", one.remedy.c_str());
-  }
 }
 
 absl::StatusOr<SweepRequest> RequestOf(const SweepCommand& command) {
@@ -95,20 +58,6 @@ absl::StatusOr<SweepRequest> RequestOf(const SweepCommand& command) {
   return request;
 }
 
-// `content` is null where the memory may not be read: the sweep then goes without a cross-check.
-SweepTarget DoorTo(const Host& host, pid_t pid, PageContent* content) {
-  SweepTarget door;
-  if (content != nullptr) {
-    door.hash_pages = [content](absl::Span<const PageRange> ranges) { return content->Hash(ranges); };
-  }
-  door.mappings = [&host, pid] {
-    bool truncated = false;
-    return ReadMappings(host, pid, &truncated);
-  };
-  door.cpu_nanos = [pid] { return ProcessCpuNanos(pid); };
-  return door;
-}
-
 void Print(const SweepFindings& findings, OutputFormat format, size_t top) {
   const std::string text = format == OutputFormat::kJson  ? SweepJson(findings)
                            : format == OutputFormat::kCsv ? SweepCsv(findings)
@@ -116,29 +65,16 @@ void Print(const SweepFindings& findings, OutputFormat format, size_t top) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-absl::Status SweepInto(const SweepCommand& command, const Host& host, const Target& target,
-                       SweepFindings* findings) {
-  const bool attach = command.attach || command.tracker == TrackerChoice::kWriteProtect;
+absl::Status SweepInto(const SweepCommand& command, LiveTarget* target, SweepFindings* findings) {
   absl::StatusOr<SweepRequest> request = RequestOf(command);
   if (!request.ok()) return request.status();
-  absl::StatusOr<ChosenTracker> chosen =
-      OpenTracker(host, target, ProbeTrackers(host), command.tracker, attach);
-  if (!chosen.ok()) return chosen.status();
-  if (chosen->tracker == nullptr || command.format == OutputFormat::kTable) PrintRefusals(chosen->support);
-  if (chosen->tracker == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat("no page tracker works on pid ", command.pid, "; see mempulsectl doctor ", command.pid));
-  }
   const InterruptWatch interrupt;
-  SystemClock clock;
   if (isatty(STDERR_FILENO) != 0) {
     std::fprintf(stderr, "sweeping pid %d for %s with %s ...\n", command.pid,
                  absl::FormatDuration(command.duration).c_str(),
-                 std::string(TrackerKindName(chosen->tracker->kind())).c_str());
+                 std::string(TrackerKindName(target->tracker())).c_str());
   }
-  const absl::StatusOr<std::unique_ptr<PageContent>> content = PageContent::Open(host, target.pid());
-  Sweep sweep(*chosen->tracker, clock, DoorTo(host, target.pid(), content.ok() ? content->get() : nullptr));
-  absl::StatusOr<Sweep::Result> result = sweep.Run(*request, interrupt.token());
+  absl::StatusOr<Sweep::Result> result = target->Run(*request, interrupt.token());
   if (!result.ok()) return result.status();
   if (!result->end.ok() && !absl::IsCancelled(result->end)) {
     std::fprintf(stderr, "mempulsectl: the sweep ended early: %s\n",
@@ -164,16 +100,19 @@ absl::Status SaveCapture(const SweepCommand& command, const Host& host, const Sw
 
 int RunSweepCommand(const SweepCommand& command) {
   const Host host(command.procfs);
-  absl::StatusOr<ProcessFacts> facts = ReadProcessFacts(host, command.pid);
-  if (!facts.ok()) return Fail(absl::StrCat("no process ", command.pid, ": ", facts.status().message()));
-  SweepFindings findings;
-  findings.pid = facts->id.pid;
-  findings.start_time_ticks = facts->id.start_time_ticks;
-  findings.comm = facts->comm;
-  findings.exe = facts->exe;
-  const absl::StatusOr<Target> target = Target::Open(host, *std::move(facts));
+  std::vector<TrackerSupport> support;
+  const bool attach = command.attach || command.tracker == TrackerChoice::kWriteProtect;
+  const absl::StatusOr<std::unique_ptr<LiveTarget>> target =
+      LiveTarget::Open(host, command.pid, command.tracker, attach, &support);
+  if (!target.ok() || command.format == OutputFormat::kTable) PrintRefusals(support);
   if (!target.ok()) return Fail(target.status().message());
-  if (absl::Status swept = SweepInto(command, host, *target, &findings); !swept.ok())
+  SweepFindings findings;
+  const ProcessFacts& facts = (*target)->facts();
+  findings.pid = facts.id.pid;
+  findings.start_time_ticks = facts.id.start_time_ticks;
+  findings.comm = facts.comm;
+  findings.exe = facts.exe;
+  if (absl::Status swept = SweepInto(command, target->get(), &findings); !swept.ok())
     return Fail(swept.message());
   findings.map = InvertWindows(findings.sample);
   if (!command.capture_file.empty()) {

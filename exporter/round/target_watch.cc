@@ -8,14 +8,12 @@
 #include "collectors/host/process_cpu.h"
 #include "collectors/pages/cooperative_offers.h"
 #include "collectors/pages/range_set.h"
-#include "collectors/targets/build_id.h"
 #include "exporter/analysis/invert_windows.h"
 
 namespace mempulse {
 namespace {
 
 constexpr size_t kMostHotRegions = 256;
-constexpr size_t kMostBuildIds = 1024;
 constexpr int kRetryRounds = 10;
 
 ObserverEffect Difference(const ObserverEffect& now, const ObserverEffect& before) {
@@ -70,7 +68,8 @@ TargetWatch::TargetWatch(const Host& host, Clock& clock, ProcessFacts facts,
       clock_(clock),
       facts_(std::move(facts)),
       own_support_(std::move(own_support)),
-      offers_(offers) {
+      offers_(offers),
+      build_ids_(host) {
   report_.id = facts_.id;
   report_.comm = facts_.comm;
   report_.exe = facts_.exe;
@@ -231,23 +230,15 @@ void TargetWatch::NameObjects() {
     if (hot.region < 0 || static_cast<size_t>(hot.region) >= report_.regions.size()) continue;
     SweepRegion& region = report_.regions[static_cast<size_t>(hot.region)];
     if (region.inode == 0 || !region.build_id.empty()) continue;
-    const std::string key =
-        absl::StrCat(region.device_major, ":", region.device_minor, ":", region.inode, ":", region.name);
-    auto known = build_ids_.find(key);
-    if (known == build_ids_.end()) {
-      if (build_ids_.size() >= kMostBuildIds) build_ids_.clear();
-      Mapping mapping;
-      mapping.start = region.range.start;
-      mapping.end = region.range.end;
-      mapping.offset = region.offset;
-      mapping.inode = region.inode;
-      mapping.device_major = region.device_major;
-      mapping.device_minor = region.device_minor;
-      mapping.name = region.name;
-      absl::StatusOr<std::string> id = ReadBuildId(host_, facts_.id.pid, mapping);
-      known = build_ids_.emplace(key, id.ok() ? *std::move(id) : std::string()).first;
-    }
-    region.build_id = known->second;
+    Mapping mapping;
+    mapping.start = region.range.start;
+    mapping.end = region.range.end;
+    mapping.offset = region.offset;
+    mapping.inode = region.inode;
+    mapping.device_major = region.device_major;
+    mapping.device_minor = region.device_minor;
+    mapping.name = region.name;
+    region.build_id = build_ids_.Of(facts_.id.pid, mapping);
   }
 }
 

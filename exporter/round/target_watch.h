@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "collectors/host/clock.h"
 #include "collectors/host/host.h"
 #include "collectors/pages/page_content.h"
 #include "collectors/pages/sweep.h"
 #include "collectors/pages/tracker_probe.h"
+#include "collectors/targets/build_id_cache.h"
 #include "collectors/targets/target.h"
 #include "config/options.h"
 #include "exporter/round/round_report.h"
@@ -73,8 +73,8 @@ class TargetWatch {
   std::unique_ptr<mempulse::Sweep> sweep_;
   uint64_t offer_tried_ = 0;  // CooperativeOffers::Newest when the tracker was opened
   ObserverEffect effect_before_;
-  int rounds_until_retry_ = 0;                               // after every mechanism refused
-  absl::flat_hash_map<std::string, std::string> build_ids_;  // by device:inode:name
+  int rounds_until_retry_ = 0;  // after every mechanism refused
+  BuildIdCache build_ids_;
   ProcessReport report_;
 };
 
