@@ -128,6 +128,15 @@ bool HasWriteProtection(const Pagemap& pagemap, const std::vector<Mapping>& mapp
   return false;
 }
 
+// The lock that OpenSoftDirtyKernel takes; asking does not take it.
+bool HasSoftDirtyTracker(const Host& host, pid_t pid) {
+  const absl::StatusOr<UniqueFd> fd = host.Open(host.ProcPath(pid, "clear_refs"), O_WRONLY);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fd.ok() && fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 void LookIntoPagemap(const Host& host, pid_t pid, TargetAccess* access) {
   const absl::StatusOr<Pagemap> pagemap = Pagemap::Open(host, pid);
   bool truncated = false;
@@ -162,6 +171,7 @@ absl::StatusOr<TargetAccess> ReadTargetAccess(const Host& host, const Target& ta
   access.errors.pagemap = ErrorOfOpen(host.ProcPath(pid, "pagemap"), O_RDONLY);
   access.errors.mem = ErrorOfOpen(host.ProcPath(pid, "mem"), O_RDONLY);
   access.errors.clear_refs = ErrorOfOpen(host.ProcPath(pid, "clear_refs"), O_WRONLY);
+  access.foreign_soft_dirty = HasSoftDirtyTracker(host, pid);
   if (trace == TraceQuestion::kAsked) AskToTrace(target, &access);
   struct stat owner {};
   if (stat(host.ProcPath(pid, "mem").c_str(), &owner) == 0) {

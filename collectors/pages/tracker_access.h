@@ -32,6 +32,7 @@ struct TargetAccess {
   bool not_dumpable = false;   // its /proc files belong to root although it does not run as root
   bool is_descendant = false;  // of this process: Yama's scope 1 lets us trace it
   bool is_32_bit = false;
+  bool foreign_soft_dirty = false;        // another soft-dirty tracker of mempulse is open on it
   bool foreign_write_protection = false;  // a userfaultfd that is not ours protects its memory already
   bool frames_visible = false;            // pagemap shows page frame numbers
   bool other_user_namespace = false;      // than ours

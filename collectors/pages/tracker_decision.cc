@@ -75,6 +75,10 @@ TrackerSupport DecideSupport(const TrackerSupport& own, const TargetAccess& acce
   if (!own.supported && !only_denied_to_us) return own;
   std::vector<AccessRefusal> refusals;
   if (own.kind == TrackerKind::kWriteProtect) refusals = ExplainAttachHindrances(access, attach_allowed);
+  if (own.kind == TrackerKind::kSoftDirty && access.foreign_soft_dirty) {
+    refusals.push_back({"foreign_tracker", "another mempulse clears the soft-dirty bits of the target",
+                        "stop the other exporter that watches this target"});
+  }
   for (AccessRefusal& refusal : ExplainRefusals(PointsOf(own.kind), access)) {
     refusals.push_back(std::move(refusal));
   }

@@ -90,6 +90,10 @@ std::string CheckSecondTracker() {
     if (!absl::IsUnavailable(second) || !absl::StartsWith(second.message(), "foreign_tracker: ")) {
       absl::StrAppend(&problems, "the second one: ", second.message(), "; ");
     }
+    for (const TrackerSupport& support : ProbeTarget(host, target, ProbeTrackers(host), false)) {
+      if (support.kind != TrackerKind::kSoftDirty || support.reason == "foreign_tracker") continue;
+      absl::StrAppend(&problems, "the probe says ", support.reason, "; ");
+    }
     const absl::StatusOr<ChosenTracker> chosen =
         OpenTracker(host, target, ProbeTrackers(host), TrackerChoice::kAuto, false);
     const bool hashes =

@@ -118,6 +118,9 @@ TEST(TrackerDecisionTest, WhatHindersAnAttach) {
   access.foreign_write_protection = true;
   EXPECT_EQ(Reasons(access), "foreign_tracker ok ok");
   access = SameUserNoCapabilities();
+  access.foreign_soft_dirty = true;
+  EXPECT_EQ(Reasons(access), "ok foreign_tracker ok");
+  access = SameUserNoCapabilities();
   access.is_32_bit = true;
   EXPECT_EQ(Decide(TrackerKind::kWriteProtect, access).reason, "architecture");
 }

@@ -15,9 +15,11 @@
 #include <csignal>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 #include "collectors/host/capabilities.h"
+#include "collectors/pages/softdirty_tracker.h"
 #include "collectors/pages/tracker_access.h"
 
 namespace mempulse {
@@ -196,6 +198,22 @@ TEST(OpenTrackerTest, OneChoiceGivesOneTrackerAndAllReasons) {
   EXPECT_EQ(chosen->tracker->kind(), TrackerKind::kHashDiff);
   EXPECT_EQ(chosen->support.size(), 3u);
   EXPECT_FALSE(chosen->support[0].supported);
+}
+
+TEST(OpenTrackerTest, OneSoftDirtyTrackerAProcess) {
+  const Host host;
+  const absl::StatusOr<Target> target = OpenTarget(host, getpid());
+  ASSERT_TRUE(target.ok()) << target.status();
+  {
+    const absl::StatusOr<std::unique_ptr<PageTracker>> first = OpenSoftDirtyTracker(host, *target);
+    if (!first.ok()) GTEST_SKIP() << "clear_refs of our own cannot be opened: " << first.status();
+    const absl::Status second = OpenSoftDirtyTracker(host, *target).status();
+    EXPECT_TRUE(absl::IsUnavailable(second)) << second;
+    EXPECT_THAT(std::string(second.message()), ::testing::StartsWith("foreign_tracker: "));
+    EXPECT_TRUE(ReadTargetAccess(host, *target)->foreign_soft_dirty);
+  }
+  EXPECT_FALSE(ReadTargetAccess(host, *target)->foreign_soft_dirty);
+  EXPECT_TRUE(OpenSoftDirtyTracker(host, *target).ok());
 }
 
 TEST(OpenTrackerTest, WithoutAMechanismThereIsNoTracker) {
