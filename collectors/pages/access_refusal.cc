@@ -115,7 +115,7 @@ std::string LowerScope(const Points& points, const TargetAccess& access) {
 AccessRefusal ExplainYama(const std::string& attempt, const Points& points, const TargetAccess& access) {
   const int scope = access.yama_scope.value_or(0);
   const std::string detail = absl::StrCat(attempt, "; kernel.yama.ptrace_scope is ", scope);
-  const char* const soft_dirty = SoftDirtyMayBeUsed(access.errors) ? kOrSoftDirty : "";
+  const char* const soft_dirty = SoftDirtyMayBeUsed(access) ? kOrSoftDirty : "";
   if (scope >= 3) {
     return {"yama", absl::StrCat(detail, ", which forbids tracing to everybody until the next boot"),
             absl::StrCat("boot with kernel.yama.ptrace_scope below 3", soft_dirty)};
@@ -135,7 +135,7 @@ AccessRefusal ExplainOwnFilter(const TargetAccess& access) {
                        : "add CAP_SYS_PTRACE to the exporter, with which the default profiles of container "
                          "engines allow it, or ",
                    "allow ptrace and pidfd_getfd in the seccomp profile of the exporter",
-                   SoftDirtyMayBeUsed(access.errors) ? kOrSoftDirty : "")};
+                   SoftDirtyMayBeUsed(access) ? kOrSoftDirty : "")};
 }
 
 AccessRefusal ExplainNotDumpable(const std::string& attempt, const Points& points,
@@ -232,8 +232,9 @@ bool AttachWouldFailAnyway(const TargetAccess& access) {
 
 }  // namespace
 
-bool SoftDirtyMayBeUsed(const AccessErrors& errors) {
-  return errors.maps == 0 && errors.pagemap == 0 && errors.clear_refs == 0;
+bool SoftDirtyMayBeUsed(const TargetAccess& access) {
+  const AccessErrors& errors = access.errors;
+  return errors.maps == 0 && errors.pagemap == 0 && errors.clear_refs == 0 && !access.foreign_soft_dirty;
 }
 
 std::vector<AccessRefusal> ExplainRefusals(absl::Span<const AccessPoint> points, const TargetAccess& access) {

@@ -27,6 +27,6 @@ AccessRefusal JoinRefusals(const std::vector<AccessRefusal>& refusals);
 AccessRefusal ExplainRefusal(AccessPoint point, const TargetAccess& access);
 
 // Softdirty could use the target, if the kernel has it.
-bool SoftDirtyMayBeUsed(const AccessErrors& errors);
+bool SoftDirtyMayBeUsed(const TargetAccess& access);
 
 }  // namespace mempulse

@@ -21,7 +21,7 @@ AccessRefusal ExplainTargetFilter(const TargetAccess& access) {
                        "); the default profile of container engines denies userfaultfd, another filter might "
                        "kill the target"),
           absl::StrCat("run the target without a seccomp profile, or ", alone,
-                       SoftDirtyMayBeUsed(access.errors) ? ", or use softdirty" : "")};
+                       SoftDirtyMayBeUsed(access) ? ", or use softdirty" : "")};
 }
 
 // What only matters to a mechanism that makes the target run a system call.

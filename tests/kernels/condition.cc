@@ -54,6 +54,7 @@ Words TargetWords() {
       {"docker", [](Condition* c) { c->target.filter = ContainerFilter::kDocker; }},
       {"undumpable", [](Condition* c) { c->target_dumpable = false; }},
       {"traced", [](Condition* c) { c->target_traced = true; }},
+      {"claimed", [](Condition* c) { c->target_claimed = true; }},
       {"userfaultfd", [](Condition* c) { c->userfaultfd = OtherUserfaultfd::kProtects; }},
       {"userfaultfd-missing", [](Condition* c) { c->userfaultfd = OtherUserfaultfd::kServesMissing; }},
   };
@@ -115,10 +116,10 @@ std::string ConditionText(const Condition& condition) {
     return absl::StrCat(who.uid, ":", who.gid, ":", who.capabilities, ":", static_cast<int>(who.filter), ":",
                         absl::StrJoin(who.allowed_calls, ","), ":", who.own_user_namespace ? 1 : 0);
   };
-  return absl::StrCat(role(condition.exporter), " ", role(condition.target), " ",
-                      condition.target_is_child ? 1 : 0, condition.target_dumpable ? 1 : 0,
-                      condition.target_traced ? 1 : 0, static_cast<int>(condition.userfaultfd),
-                      condition.yama_scope, condition.perf_event_paranoid);
+  return absl::StrCat(
+      role(condition.exporter), " ", role(condition.target), " ", condition.target_is_child ? 1 : 0,
+      condition.target_dumpable ? 1 : 0, condition.target_traced ? 1 : 0, condition.target_claimed ? 1 : 0,
+      static_cast<int>(condition.userfaultfd), condition.yama_scope, condition.perf_event_paranoid);
 }
 
 }  // namespace mempulse

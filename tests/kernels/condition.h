@@ -26,7 +26,8 @@ struct Condition {
   Role target;
   bool target_is_child = false;  // of the exporter
   bool target_dumpable = true;
-  bool target_traced = false;  // by a debugger
+  bool target_traced = false;   // by a debugger
+  bool target_claimed = false;  // by another mempulse that clears its soft-dirty bits
   OtherUserfaultfd userfaultfd = OtherUserfaultfd::kNone;
   int yama_scope = 0;
   int perf_event_paranoid = 3;

@@ -67,6 +67,7 @@ bool ChangeTarget(const std::string& text, RemedyWay* way) {
     way->condition.target_traced = false;
   } else if (absl::StrContains(text, "stop the other exporter")) {
     way->condition.userfaultfd = OtherUserfaultfd::kNone;
+    way->condition.target_claimed = false;
   } else if (absl::StrContains(text, "start the target without file capabilities")) {
     way->condition.target_dumpable = true;
   } else if (absl::StrContains(text, "drop the target's capabilities")) {

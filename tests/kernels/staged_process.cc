@@ -30,7 +30,7 @@ namespace mempulse {
 // Children of a process that may have no right to end them: the runner does.
 struct Offspring {
   pid_t target = 0;
-  pid_t debugger = 0;
+  pid_t onlooker = 0;  // debugger, or another mempulse
 };
 
 namespace {
@@ -156,21 +156,32 @@ pid_t StartTarget(const Condition& condition) {
   return pid;
 }
 
-// A debugger that looks on; waits to be killed.
-pid_t StartDebugger(pid_t target) {
+void Trace(pid_t target) { Must(ptrace(PTRACE_SEIZE, target, nullptr, nullptr) == 0, "ptrace"); }
+
+void ClaimSoftDirty(pid_t target) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  const int fd = open(absl::StrCat("/proc/", target, "/clear_refs").c_str(), O_WRONLY | O_CLOEXEC);
+  Must(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0, "lock");
+}
+
+// Who watches the target before the exporter does; waits to be killed. 0 when nobody is to.
+pid_t StartOnlooker(const Condition& condition, pid_t target) {
+  if (!condition.target_traced && !condition.target_claimed) return 0;
   int ready[2];
   Must(pipe2(ready, O_CLOEXEC) == 0, "pipe");
   const pid_t pid = fork();
   if (pid == 0) {
     CloseAllBut(ready[1]);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    Must(ptrace(PTRACE_SEIZE, target, nullptr, nullptr) == 0, "ptrace");
+    if (condition.target_traced) Trace(target);
+    if (condition.target_claimed) ClaimSoftDirty(target);
     Must(write(ready[1], "r", 1) == 1, "ready");
     for (;;) pause();
   }
   close(ready[1]);
   char byte = 0;
-  Must(read(ready[0], &byte, 1) == 1, "start of the debugger");
+  Must(read(ready[0], &byte, 1) == 1, "start of the onlooker");
   close(ready[0]);
   return pid;
 }
@@ -180,7 +191,7 @@ pid_t StartDebugger(pid_t target) {
                                  int errors, Offspring* offspring) {
   if (condition.target_is_child) {
     target = offspring->target = StartTarget(condition);
-    if (condition.target_traced) offspring->debugger = StartDebugger(target);
+    offspring->onlooker = StartOnlooker(condition, target);
   }
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
@@ -237,7 +248,7 @@ StagedProgram::StagedProgram(const Condition& condition,
   offspring_ = new (shared) Offspring;
   if (!condition.target_is_child) {
     offspring_->target = StartTarget(condition);
-    if (condition.target_traced) offspring_->debugger = StartDebugger(offspring_->target);
+    offspring_->onlooker = StartOnlooker(condition, offspring_->target);
   }
   int output[2];
   int errors[2];
@@ -264,7 +275,7 @@ StagedProgram::~StagedProgram() {
   if (output_ >= 0) close(output_);
   if (errors_ >= 0) close(errors_);
   if (offspring_ == nullptr) return;
-  End(offspring_->debugger);
+  End(offspring_->onlooker);
   End(offspring_->target);
   munmap(offspring_, kPage);
 }

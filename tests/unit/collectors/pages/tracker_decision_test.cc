@@ -120,6 +120,9 @@ TEST(TrackerDecisionTest, WhatHindersAnAttach) {
   access = SameUserNoCapabilities();
   access.foreign_soft_dirty = true;
   EXPECT_EQ(Reasons(access), "ok foreign_tracker ok");
+  access.yama_scope = 1;
+  access.errors = {.mem = EACCES, .attach = EPERM};
+  EXPECT_THAT(Decide(TrackerKind::kHashDiff, access).remedy, Not(HasSubstr("softdirty")));
   access = SameUserNoCapabilities();
   access.is_32_bit = true;
   EXPECT_EQ(Decide(TrackerKind::kWriteProtect, access).reason, "architecture");
