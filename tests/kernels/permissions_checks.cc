@@ -22,6 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr char kControl[] = MEMPULSE_BINARY_DIR "/exporter/mempulsectl";
 constexpr const char* kMechanisms[] = {"writeprotect", "softdirty", "hashdiff"};
 Doctors& AllDoctors() {
   static Doctors doctors;
@@ -31,14 +32,8 @@ Doctors& AllDoctors() {
 StagedProgram StartSweep(const Condition& condition, const std::string& mechanism,
                          const std::string& duration) {
   return StagedProgram(condition, [&](pid_t target) {
-    return std::vector<std::string>{MEMPULSE_BINARY_DIR "/exporter/mempulsectl",
-                                    "sweep",
-                                    "--json",
-                                    "--tracker",
-                                    mechanism,
-                                    "-d",
-                                    duration,
-                                    absl::StrCat(target)};
+    return std::vector<std::string>{kControl,  "sweep", "--json", "--tracker",
+                                    mechanism, "-d",    duration, absl::StrCat(target)};
   });
 }
 

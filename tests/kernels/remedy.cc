@@ -114,6 +114,7 @@ void Follow(const std::string& text, RemedyWay* way) {
 std::vector<RemedyWay> WaysOf(const std::string& remedy, const Condition& condition) {
   std::vector<std::vector<std::string>> parts;
   const std::vector<std::string> sentences = absl::StrSplit(remedy, "; and ");
+  parts.reserve(sentences.size());
   for (const std::string& part : sentences) parts.push_back(absl::StrSplit(part, ", or "));
   std::vector<RemedyWay> ways;
   for (size_t varied = 0; varied < parts.size(); ++varied) {

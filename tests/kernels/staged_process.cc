@@ -198,6 +198,7 @@ pid_t StartOnlooker(const Condition& condition, pid_t target) {
   Become(condition.exporter, true);
   const std::vector<std::string> words = arguments(target);
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   execv(pointers[0], pointers.data());
