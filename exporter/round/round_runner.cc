@@ -108,6 +108,7 @@ std::string RoundRunner::NotReadyReason() const {
   }
   if (refused.empty() && unswept) return "no process has been swept yet";
   std::vector<GroupReport> groups;
+  groups.reserve(refused.size());
   for (auto& [name, group] : refused) groups.push_back(std::move(group));
   return DescribeNotReady(groups);
 }
