@@ -20,8 +20,11 @@
 namespace mempulse {
 namespace {
 
-volatile uint64_t* WordAt(uint64_t address) { return reinterpret_cast<volatile uint64_t*>(address); }
-void* PointerTo(uint64_t address) { return reinterpret_cast<void*>(address); }
+// Addresses come as numbers from the process that commands this one.
+void* PointerTo(uint64_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+volatile uint64_t* WordAt(uint64_t address) { return static_cast<volatile uint64_t*>(PointerTo(address)); }
 
 // A write does not read first: that would map the page of zeros, the huge one too.
 void TouchPages(uint64_t address, uint64_t pages, bool write) {

@@ -158,7 +158,7 @@ Mutant Broken(std::string name, Subject::Wrap wrap, std::string check_name, Chec
   return mutant;
 }
 
-Mutant BrokenForMapping(std::string name, Subject::Wrap wrap, std::string mapping) {
+Mutant BrokenForMapping(std::string name, Subject::Wrap wrap, const std::string& mapping) {
   const auto check = [mapping](const Subject& subject) { return MappingsNamed(mapping, subject); };
   return Broken(std::move(name), std::move(wrap), mapping, check);
 }

@@ -125,6 +125,7 @@ std::string ReasonText(pid_t pid) {
   const absl::StatusOr<Target> target = OpenTarget(host, pid);
   if (!target.ok()) return target.status().ToString();
   std::vector<TrackerSupport> own;
+  own.reserve(std::size(kAllTrackerKinds));
   for (const TrackerKind kind : kAllTrackerKinds) own.push_back({kind, true, "ok", "", ""});
   std::string text;
   for (const TrackerSupport& support : ProbeTarget(host, *target, own, true)) text += support.reason + " ";

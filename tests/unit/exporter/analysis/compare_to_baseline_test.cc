@@ -100,7 +100,7 @@ TEST(CompareCurveTest, ThePooledPercentileFlagsDozensWhereTheCurveFlagsNone) {
   EXPECT_EQ(Against(baseline, live).whole.over_pages, 0u);
 }
 
-RunProfile WithFilePages(RunProfile run, std::vector<std::pair<uint64_t, float>> offsets,
+RunProfile WithFilePages(RunProfile run, const std::vector<std::pair<uint64_t, float>>& offsets,
                          const char* object = "build-id:aa") {
   run.objects = {{object, "/usr/lib/libshop.so"}};
   for (const auto& [offset, hertz] : offsets) {

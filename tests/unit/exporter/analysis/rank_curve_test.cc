@@ -29,6 +29,7 @@ TEST(RankCurveTest, APageStandsForAsManyRanksAsItWeighs) {
 
 TEST(RankCurveTest, LargeCurvesAreThinnedAndStayOnTheFastSide) {
   std::vector<RateClaim> claims;
+  claims.reserve(100'000);
   for (int page = 0; page < 100'000; ++page) claims.push_back(Claim(100'000 - page));
   const RankCurve curve = RankCurve::FromClaims(claims);
   EXPECT_EQ(curve.pages(), 100'000u);

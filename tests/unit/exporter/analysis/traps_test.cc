@@ -137,7 +137,8 @@ TEST(PhaseLock, ConstantWindowsGiveNoNumber) {
     rung.pause_seconds = 0.005 - rung.window_seconds;
     rung.reset_after_pause = true;
   }
-  for (double phase = 0.05; phase < 1; phase += 0.1) {
+  for (int tenth = 0; tenth < 10; ++tenth) {
+    const double phase = 0.05 + 0.1 * tenth;
     const PageFrequency page = Only(Simulate(sweep, {PeriodicWriter(200, phase)}));
     EXPECT_NE(page.state, PageState::kMeasured) << page.frequency_hertz;
     EXPECT_NE(page.state, PageState::kAtCeiling) << page.frequency_hertz;

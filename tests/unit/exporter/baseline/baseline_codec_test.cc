@@ -15,7 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(RateStepsTest, EndsAreRoundedOutwardsAndStayOnceRead) {
-  for (float hertz = 0.001F; hertz < 1e8F; hertz *= 1.37F) {
+  for (int power = 0; power < 80; ++power) {
+    const float hertz = 0.001F * std::pow(1.37F, static_cast<float>(power));
     EXPECT_LE(HertzOfStep(StepBelow(hertz)), hertz * 1.0001F);
     EXPECT_GE(HertzOfStep(StepAbove(hertz)), hertz * 0.9999F);
     EXPECT_NEAR(HertzOfStep(StepNear(hertz)) / hertz, 1, 0.006);

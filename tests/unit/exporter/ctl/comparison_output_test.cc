@@ -29,7 +29,8 @@ CompareAnswer AnswerFor(const Baseline& baseline, const RunProfile& live) {
   for (int sweep = 0; sweep < 3; ++sweep) {
     answer.last = CompareToBaseline(live, baseline, envelope);
     answer.scores = reference.Score(answer.last);
-    persistence.Add(SuspicionsOf(answer.last, answer.scores, answer.runs), absl::FromUnixSeconds(15 * sweep));
+    persistence.Add(SuspicionsOf(answer.last, answer.scores, answer.runs),
+                    absl::FromUnixSeconds(int64_t{15} * sweep));
     ++answer.sweeps;
   }
   answer.findings = persistence.Current();
