@@ -162,7 +162,13 @@ void HttpServer::Impl::AcceptAll(int listener) {
 }
 
 void HttpServer::Impl::Admit(UniqueFd client, const std::string& address, int64_t now_nanos) {
-  if (!shares_.Enter(address)) {
+  bool admitted = shares_.Enter(address);
+  if (!admitted) {
+    // A client that comes back the moment it has its answer finds the connection before still counted.
+    CloseFinished(now_nanos);
+    admitted = shares_.Enter(address);
+  }
+  if (!admitted) {
     CountRefusal(ConnectionRefusal::kAddressLimit);
     (void)send(client.get(), kTurnedAway, sizeof(kTurnedAway) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     return;

@@ -190,6 +190,18 @@ TEST(HttpServer, AnAddressHoldsAtMostItsLimit) {
   EXPECT_EQ(StatusOf(Fetch(port, "GET /-/healthy HTTP/1.0\r\n\r\n", "127.0.0.2")), 200);
 }
 
+TEST(HttpServer, WhoComesBackAtOnceIsNotTurnedAway) {
+  WebOptions options = AnyPort();
+  options.max_connections_per_address = 1;
+  const std::unique_ptr<HttpServer> server = Serve(options);
+  const int port = server->ports().at(0);
+  int answered = 0;
+  for (int i = 0; i < 2000; ++i) {
+    answered += StatusOf(Fetch(port, "GET /-/healthy HTTP/1.0\r\n\r\n", "127.0.0.2")) == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(answered, 2000);
+}
+
 TEST(HttpServer, SlowClientsOfOneAddressDoNotKeepAnotherWaiting) {
   const std::unique_ptr<HttpServer> server = Serve(AnyPort(), 200'000);
   const int port = server->ports().at(0);
