@@ -69,4 +69,28 @@ absl::StatusOr<CrossCheck> RunCrossCheck(SweepSession* session, const std::vecto
   return CompareContent(ranges, *before, *after, MergeRanges(session->written()));
 }
 
+absl::Status CrossCheckSweep(SweepSession* session, SweepSample* sample) {
+  const SweepRequest& request = session->request();
+  const bool second_mechanism =
+      session->tracker().kind() != TrackerKind::kHashDiff && session->reads_content();
+  if (!second_mechanism || request.options.cross_check_pages == 0 || session->budget().left() < 0) {
+    return absl::OkStatus();
+  }
+  std::vector<PageRange> written = sample->gap.written;
+  for (const RungSample& rung : sample->rungs) {
+    for (const PageHits& page : rung.pages) {
+      if (page.hits > 0) written.push_back({page.address, page.address + kPageSize});
+    }
+  }
+  std::vector<PageRange> covered =
+      IntersectRanges(session->coverage().ranges, OwnContent(session->mappings()));
+  if (!request.only.empty()) covered = IntersectRanges(covered, request.only);
+  const std::vector<PageRange> drawn = DrawCrossCheck(covered, MergeRanges(std::move(written)),
+                                                      request.options.cross_check_pages, request.seed + 5);
+  if (drawn.empty()) return absl::OkStatus();
+  const absl::StatusOr<CrossCheck> check = RunCrossCheck(session, drawn, request.options.windows.front());
+  if (check.ok()) sample->cross_check = *check;
+  return check.status();
+}
+
 }  // namespace mempulse

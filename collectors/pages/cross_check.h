@@ -30,4 +30,8 @@ CrossCheck CompareContent(absl::Span<const PageRange> ranges, absl::Span<const u
 absl::StatusOr<CrossCheck> RunCrossCheck(SweepSession* session, const std::vector<PageRange>& ranges,
                                          absl::Duration window);
 
+// What a sweep does with the above once its ladder is done: fills sample->cross_check unless hashing is the
+// tracker, the memory may not be read, no pages were asked for or the budget is spent.
+absl::Status CrossCheckSweep(SweepSession* session, SweepSample* sample);
+
 }  // namespace mempulse

@@ -8,6 +8,7 @@
 #include "collectors/pages/cross_check.h"
 #include "collectors/pages/range_set.h"
 #include "collectors/pages/sweep_plan.h"
+#include "collectors/pages/sweep_regions.h"
 #include "collectors/pages/wide_rung.h"
 
 namespace mempulse {
@@ -80,27 +81,6 @@ SweepOutcome OutcomeOf(const absl::Status& end) {
 
 }  // namespace
 
-std::vector<SweepRegion> RegionsOf(const std::vector<Mapping>& mappings, const Coverage& coverage) {
-  std::vector<SweepRegion> regions;
-  size_t next = 0;
-  for (const Mapping& mapping : mappings) {
-    while (next < coverage.ranges.size() && coverage.ranges[next].end <= mapping.start) ++next;
-    if (next == coverage.ranges.size()) break;
-    if (coverage.ranges[next].start >= mapping.end) continue;
-    SweepRegion region;
-    region.range = {mapping.start, mapping.end};
-    region.kind = static_cast<int>(mapping.kind);
-    region.name = mapping.name;
-    region.offset = mapping.offset;
-    region.inode = mapping.inode;
-    region.device_major = mapping.device_major;
-    region.device_minor = mapping.device_minor;
-    region.writable = mapping.writable;
-    regions.push_back(std::move(region));
-  }
-  return regions;
-}
-
 Sweep::Sweep(PageTracker& tracker, Clock& clock, SweepTarget target)
     : tracker_(tracker), clock_(clock), target_(std::move(target)) {}
 
@@ -120,7 +100,7 @@ absl::StatusOr<Sweep::Result> Sweep::Run(const SweepRequest& request, const std:
   absl::StatusOr<Population> population = ChoosePopulation(&session, &sample);
   result.end = population.status();
   if (population.ok()) result.end = RunLadder(&session, *population, &sample);
-  if (result.end.ok()) result.end = CrossCheckTracker(&session, &sample);
+  if (result.end.ok()) result.end = CrossCheckSweep(&session, &sample);
   if (result.end.ok() && request.open_gap) OpenGap(&session);
 
   sample.outcome = stop.stop_requested() ? SweepOutcome::kStopped : OutcomeOf(result.end);
@@ -323,29 +303,6 @@ absl::StatusOr<bool> Sweep::RunBatches(SweepSession* session, WideRung* beside, 
   std::sort(pages->saturated.begin(), pages->saturated.end());
   std::sort(pages->read.begin(), pages->read.end());
   return more;
-}
-
-absl::Status Sweep::CrossCheckTracker(SweepSession* session, SweepSample* sample) {
-  const SweepRequest& request = session->request();
-  const bool second_mechanism = tracker_.kind() != TrackerKind::kHashDiff && session->reads_content();
-  if (!second_mechanism || request.options.cross_check_pages == 0 || session->budget().left() < 0) {
-    return absl::OkStatus();
-  }
-  std::vector<PageRange> written = sample->gap.written;
-  for (const RungSample& rung : sample->rungs) {
-    for (const PageHits& page : rung.pages) {
-      if (page.hits > 0) written.push_back({page.address, page.address + kPageSize});
-    }
-  }
-  std::vector<PageRange> covered =
-      IntersectRanges(session->coverage().ranges, OwnContent(session->mappings()));
-  if (!request.only.empty()) covered = IntersectRanges(covered, request.only);
-  const std::vector<PageRange> drawn = DrawCrossCheck(covered, MergeRanges(std::move(written)),
-                                                      request.options.cross_check_pages, request.seed + 5);
-  if (drawn.empty()) return absl::OkStatus();
-  const absl::StatusOr<CrossCheck> check = RunCrossCheck(session, drawn, request.options.windows.front());
-  if (check.ok()) sample->cross_check = *check;
-  return check.status();
 }
 
 void Sweep::OpenGap(SweepSession* session) {

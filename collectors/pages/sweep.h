@@ -54,7 +54,6 @@ class Sweep {
   absl::StatusOr<bool> RunBatches(SweepSession* session, WideRung* beside, FineRung::Plan plan,
                                   FineRung::Pages* pages, SweepSample* sample);
   void OpenGap(SweepSession* session);
-  absl::Status CrossCheckTracker(SweepSession* session, SweepSample* sample);
 
   PageTracker& tracker_;
   Clock& clock_;
@@ -66,8 +65,5 @@ class Sweep {
   double gap_written_share_ = 1;  // of the gap's pages, last time: sizes the next gap
   Instant gap_opened_;
 };
-
-// The covered mappings of a sweep as the analysis wants them; ascending.
-std::vector<SweepRegion> RegionsOf(const std::vector<Mapping>& mappings, const Coverage& coverage);
 
 }  // namespace mempulse

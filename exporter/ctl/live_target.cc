@@ -5,23 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "collectors/host/process_cpu.h"
+#include "collectors/pages/sweep_regions.h"
 
 namespace mempulse {
-namespace {
-
-Mapping MappingOf(const SweepRegion& region) {
-  Mapping mapping;
-  mapping.start = region.range.start;
-  mapping.end = region.range.end;
-  mapping.offset = region.offset;
-  mapping.inode = region.inode;
-  mapping.device_major = region.device_major;
-  mapping.device_minor = region.device_minor;
-  mapping.name = region.name;
-  return mapping;
-}
-
-}  // namespace
 
 void PrintRefusals(const std::vector<TrackerSupport>& support) {
   for (const TrackerSupport& one : support) {

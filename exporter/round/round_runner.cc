@@ -7,8 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "collectors/host/process_cpu.h"
-#include "exporter/round/group_totals.h"
-#include "exporter/round/not_ready.h"
 
 namespace mempulse {
 namespace {
@@ -22,7 +20,13 @@ constexpr absl::Duration kPublishPause = absl::Milliseconds(500);
 
 RoundRunner::RoundRunner(const Host& host, Clock& clock, Logger& log,
                          std::function<void(const RoundReport&)> publish, CooperativeOffers* offers)
-    : host_(host), clock_(clock), log_(log), publish_(std::move(publish)), offers_(offers) {}
+    : host_(host),
+      clock_(clock),
+      log_(log),
+      publish_(std::move(publish)),
+      watches_([this, offers](const ProcessFacts& facts) {
+        return std::make_unique<TargetWatch>(host_, clock_, facts, own_support_, offers);
+      }) {}
 
 RoundRunner::~RoundRunner() {
   {
@@ -91,26 +95,7 @@ bool RoundRunner::Alive() const {
 
 std::string RoundRunner::NotReadyReason() const {
   const absl::MutexLock lock(&mutex_);
-  if (round_ == 0) return "the first round has not ended yet";
-  std::map<std::string, GroupReport> refused;
-  bool unswept = false;
-  for (const auto& [key, watched] : watches_) {
-    if (!watched->wanted) continue;
-    unswept |= watched->report.support.empty();
-    if (watched->report.support.empty()) continue;
-    if (watched->report.tracker != "none") return "";
-    GroupReport& group = refused[watched->group];
-    group.name = watched->group;
-    ProcessReport& process = group.processes.emplace_back();
-    process.id = watched->report.id;
-    process.comm = watched->report.comm;
-    process.support = watched->report.support;
-  }
-  if (refused.empty() && unswept) return "no process has been swept yet";
-  std::vector<GroupReport> groups;
-  groups.reserve(refused.size());
-  for (auto& [name, group] : refused) groups.push_back(std::move(group));
-  return DescribeNotReady(groups);
+  return round_ == 0 ? "the first round has not ended yet" : watches_.NotReadyReason();
 }
 
 void RoundRunner::AdoptSettings() {
@@ -144,59 +129,7 @@ void RoundRunner::Discover() {
   }
   const absl::MutexLock lock(&mutex_);
   discovery_ = {"targets", found.ok(), absl::ToDoubleSeconds(clock_.Now() - started)};
-  if (found.ok()) AdoptFound(*std::move(found));
-}
-
-void RoundRunner::AdoptFound(std::vector<FoundGroup> found) {
-  for (auto& [key, watched] : watches_) {
-    watched->wanted = false;
-    ++watched->absent_rounds;
-  }
-  found_.clear();
-  std::vector<Watched*> fresh;
-  for (FoundGroup& group : found) {
-    totals_.try_emplace(group.name, FreshTotals());
-    for (ProcessFacts& facts : group.processes) {
-      std::unique_ptr<Watched>& watched = watches_[{group.name, facts.id}];
-      if (watched == nullptr) {
-        watched = std::make_unique<Watched>();
-        watched->group = group.name;
-        watched->watch = std::make_unique<TargetWatch>(host_, clock_, facts, own_support_, offers_);
-        watched->report = watched->watch->report();
-        watched->seed = static_cast<uint64_t>(facts.id.pid) * 1'000'003;
-      }
-      watched->wanted = true;
-      watched->absent_rounds = 0;
-      if (!watched->in_flight) fresh.push_back(watched.get());
-    }
-    const std::string name = group.name;
-    found_[name] = std::move(group);
-  }
-  std::stable_sort(fresh.begin(), fresh.end(),
-                   [](const Watched* a, const Watched* b) { return a->last_started < b->last_started; });
-  queue_.assign(fresh.rbegin(), fresh.rend());
-  for (auto entry = watches_.begin(); entry != watches_.end();) {
-    entry = IsOver(*entry->second) ? watches_.erase(entry) : std::next(entry);
-  }
-}
-
-// A process that the rotation left out keeps its tracker and its last answer until its turn comes again.
-bool RoundRunner::IsOver(const Watched& watched) const {
-  if (watched.in_flight || watched.wanted) return false;
-  const auto found = found_.find(watched.group);
-  if (found == found_.end() || found->second.processes.empty()) return true;
-  const int turns = found->second.matched / static_cast<int>(found->second.processes.size());
-  return watched.absent_rounds > turns || !watched.watch->Alive();
-}
-
-RoundRunner::Watched* RoundRunner::TakeWork() {
-  if (queue_.empty()) return nullptr;
-  Watched* const watched = queue_.back();
-  queue_.pop_back();
-  watched->in_flight = true;
-  watched->last_started = clock_.Now();
-  ++in_flight_;
-  return watched;
+  if (found.ok()) watches_.Adopt(*std::move(found));
 }
 
 WatchRequest RoundRunner::RequestFor(Watched* watched) {
@@ -205,10 +138,8 @@ WatchRequest RoundRunner::RequestFor(Watched* watched) {
     if (group.name == watched->group) request.group = group;
   }
   request.interval = settings_.options.round.interval;
-  int processes = 0;
-  for (const auto& [key, other] : watches_) processes += other->wanted ? 1 : 0;
   const double workers = static_cast<double>(workers_.size());
-  const double share = std::min(1.0, workers / std::max(1, processes));
+  const double share = std::min(1.0, workers / std::max(1, watches_.wanted()));
   request.spread = std::max(kShortestSpread, request.interval * kSweptShare * share);
   request.seed = ++watched->seed;
   return request;
@@ -217,7 +148,7 @@ WatchRequest RoundRunner::RequestFor(Watched* watched) {
 void RoundRunner::Work(const std::stop_token& stop) {
   const auto ready = [this] {
     mutex_.AssertHeld();
-    return stopping_ || !queue_.empty();
+    return stopping_ || watches_.waiting();
   };
   for (;;) {
     Watched* watched = nullptr;
@@ -225,13 +156,14 @@ void RoundRunner::Work(const std::stop_token& stop) {
     {
       const absl::MutexLock lock(&mutex_, absl::Condition(&ready));
       if (stopping_) return;
-      watched = TakeWork();
+      watched = watches_.Take(clock_.Now());
       request = RequestFor(watched);
     }
     const WatchOutcome outcome = watched->watch->Sweep(request, stop);
     LogOutcome(request.group.name, watched->watch->report(), outcome);
     const absl::MutexLock lock(&mutex_);
-    Account(watched, outcome);
+    watches_.Return(watched, outcome);
+    answers_unpublished_ = true;
   }
 }
 
@@ -272,37 +204,6 @@ void RoundRunner::LogOutcome(const std::string& group, const ProcessReport& repo
   }
 }
 
-void RoundRunner::Account(Watched* watched, const WatchOutcome& outcome) {
-  watched->in_flight = false;
-  --in_flight_;
-  watched->report = watched->watch->report();
-  const bool ended = outcome.outcome == SweepOutcome::kExited || outcome.outcome == SweepOutcome::kExecuted;
-  watched->failed = !outcome.problem.ok() && !ended;
-  GroupTotals& totals = totals_.try_emplace(watched->group, FreshTotals()).first->second;
-  AddOutcome(outcome, &totals);
-  answers_unpublished_ = true;
-  watched->gone = outcome.outcome == SweepOutcome::kExited;
-}
-
-GroupReport RoundRunner::ReportGroup(const TargetGroupOptions& options) const {
-  GroupReport group;
-  group.name = options.name;
-  group.budget = options.sweep.budget;
-  if (const auto found = found_.find(options.name); found != found_.end()) {
-    group.matched = found->second.matched;
-    group.problems = found->second.problems;
-  }
-  const auto totals = totals_.find(options.name);
-  group.totals = totals != totals_.end() ? totals->second : FreshTotals();
-  group.success = discovery_.success;
-  for (const auto& [key, watched] : watches_) {
-    if (key.first != options.name || watched->gone) continue;
-    group.success = group.success && !watched->failed;
-    group.processes.push_back(watched->report);
-  }
-  return group;
-}
-
 RoundReport RoundRunner::MakeReport() const {
   RoundReport report;
   report.number = round_;
@@ -314,7 +215,7 @@ RoundReport RoundRunner::MakeReport() const {
   report.last_reload_at = last_reload_at_;
   CollectorRun pages{"pages", true, 0};
   for (const TargetGroupOptions& options : settings_.options.targets) {
-    report.groups.push_back(ReportGroup(options));
+    report.groups.push_back(watches_.Report(options, discovery_.success));
     pages.success = pages.success && report.groups.back().success;
     for (const ProcessReport& process : report.groups.back().processes) {
       pages.duration_seconds += process.sweep_seconds;
@@ -337,16 +238,13 @@ void RoundRunner::Publish() {
 }
 
 void RoundRunner::LeaveOver(const std::string& limit) {
-  for (Watched* watched : queue_) {
-    watched->failed = true;
-    ++totals_.try_emplace(watched->group, FreshTotals()).first->second.errors["time_limit"];
-    log_.LogOnce(absl::StrCat("time_limit/", watched->group), LogLevel::kWarn,
+  for (const std::string& group : watches_.LeaveOver()) {
+    log_.LogOnce(absl::StrCat("time_limit/", group), LogLevel::kWarn,
                  "round.time_limit leaves processes over for the next round",
-                 {{"target", watched->group},
+                 {{"target", group},
                   {"time_limit", limit},
                   {"remedy", "raise round.interval and round.time_limit, or lower max_processes"}});
   }
-  queue_.clear();
 }
 
 // A process that is waiting for its sweep holds the next round back until round.time_limit; one that is being
@@ -364,8 +262,8 @@ void RoundRunner::WaitForRound(absl::Time started, const std::stop_token& stop) 
       ends = started + round.interval;
       loop_seen_ = clock_.Now();
       if (loop_seen_ >= started + round.time_limit) LeaveOver(absl::FormatDuration(round.time_limit));
-      waiting = !queue_.empty();
-      if (!round_over && !waiting && in_flight_ == 0) {
+      waiting = watches_.waiting();
+      if (!round_over && !waiting && watches_.in_flight() == 0) {
         round_over = publish = true;
         round_finished_ = loop_seen_;
         ++round_;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -19,7 +18,7 @@
 #include "config/options.h"
 #include "exporter/round/logger.h"
 #include "exporter/round/round_report.h"
-#include "exporter/round/target_watch.h"
+#include "exporter/round/watch_set.h"
 
 namespace mempulse {
 
@@ -52,18 +51,6 @@ class RoundRunner {
   std::string NotReadyReason() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  struct Watched {
-    std::string group;
-    std::unique_ptr<TargetWatch> watch;
-    ProcessReport report;  // copy of the watch's, taken when it is idle
-    bool in_flight = false;
-    bool wanted = true;  // found in the last discovery
-    bool failed = false;
-    bool gone = false;                               // its last sweep saw it exit
-    int absent_rounds = 0;                           // since it was last in a round's sample
-    absl::Time last_started = absl::InfinitePast();  // of its sweeps: who waited longest comes first
-    uint64_t seed = 0;
-  };
   struct Settings {
     Options options;
     std::unique_ptr<TargetFinder> finder;
@@ -75,17 +62,12 @@ class RoundRunner {
 
   void AdoptSettings() ABSL_LOCKS_EXCLUDED(mutex_);
   void Discover() ABSL_LOCKS_EXCLUDED(mutex_);
-  void AdoptFound(std::vector<FoundGroup> found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Work(const std::stop_token& stop) ABSL_LOCKS_EXCLUDED(mutex_);
-  bool IsOver(const Watched& watched) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Watched* TakeWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   WatchRequest RequestFor(Watched* watched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Account(Watched* watched, const WatchOutcome& outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LogOutcome(const std::string& group, const ProcessReport& report, const WatchOutcome& outcome);
   void LeaveOver(const std::string& limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WaitForRound(absl::Time started, const std::stop_token& stop) ABSL_LOCKS_EXCLUDED(mutex_);
   RoundReport MakeReport() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  GroupReport ReportGroup(const TargetGroupOptions& options) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int EffectiveWorkers() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Publish() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -93,17 +75,12 @@ class RoundRunner {
   Clock& clock_;
   Logger& log_;
   const std::function<void(const RoundReport&)> publish_;
-  CooperativeOffers* const offers_;
   std::vector<TrackerSupport> own_support_;  // set once, before any thread runs
 
   mutable absl::Mutex mutex_;
   Settings settings_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Settings> next_settings_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::pair<std::string, ProcessId>, std::unique_ptr<Watched>> watches_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Watched*> queue_ ABSL_GUARDED_BY(mutex_);  // next one last
-  std::map<std::string, FoundGroup> found_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, GroupTotals> totals_ ABSL_GUARDED_BY(mutex_);
-  int in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
+  WatchSet watches_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool answers_unpublished_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t round_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -8,6 +8,7 @@
 #include "collectors/host/process_cpu.h"
 #include "collectors/pages/cooperative_offers.h"
 #include "collectors/pages/range_set.h"
+#include "collectors/pages/sweep_regions.h"
 #include "exporter/analysis/invert_windows.h"
 
 namespace mempulse {
@@ -230,15 +231,7 @@ void TargetWatch::NameObjects() {
     if (hot.region < 0 || static_cast<size_t>(hot.region) >= report_.regions.size()) continue;
     SweepRegion& region = report_.regions[static_cast<size_t>(hot.region)];
     if (region.inode == 0 || !region.build_id.empty()) continue;
-    Mapping mapping;
-    mapping.start = region.range.start;
-    mapping.end = region.range.end;
-    mapping.offset = region.offset;
-    mapping.inode = region.inode;
-    mapping.device_major = region.device_major;
-    mapping.device_minor = region.device_minor;
-    mapping.name = region.name;
-    region.build_id = build_ids_.Of(facts_.id.pid, mapping);
+    region.build_id = build_ids_.Of(facts_.id.pid, MappingOf(region));
   }
 }
 
