@@ -28,6 +28,13 @@ TEST_F(SoftDirty, WhatTheTargetDoesToItsMappings) {
   }
 }
 
+TEST_F(SoftDirty, BasePagesThatBecomeAHugeOne) {
+  bool declined = false;
+  const std::string problems = CollapsedPages(Subject{}, &declined);
+  if (declined) GTEST_SKIP() << "this kernel declines MADV_COLLAPSE on pages that were just cleared";
+  EXPECT_EQ(problems, "");
+}
+
 TEST_F(SoftDirty, RatesInsideTheirIntervalsInTenRuns) {
   TierScore score;
   int held = 0;

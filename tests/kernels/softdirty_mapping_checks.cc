@@ -223,8 +223,9 @@ std::string HugePages(const Subject& subject) {
   return problems;
 }
 
-// Base pages that the kernel makes one huge page of after they were covered.
-std::string CollapsedPages(const Subject& subject) {
+}  // namespace
+
+std::string CollapsedPages(const Subject& subject, bool* declined) {
   constexpr uint64_t kHuge = 512;
   Puppet puppet;
   puppet.Map(At(0), kHuge);
@@ -232,14 +233,13 @@ std::string CollapsedPages(const Subject& subject) {
   Watch watch(subject, puppet.pid());
   watch.Begin(Pages(0, kHuge));
   puppet.AllowHugePages(At(0), kHuge);
-  if (!puppet.Collapse(At(0), kHuge)) return "";  // some kernels decline right after a clear
+  *declined = !puppet.Collapse(At(0), kHuge);
+  if (*declined) return "";
   puppet.Write(At(7));
   const Watch::Answer answer = watch.Look();
   const bool true_write = answer.written == std::vector<PageRange>{Pages(7, 1)};
   return !answer.trusted || true_write ? "" : absl::StrCat("trusted ", TextOf(answer.written), "; ");
 }
-
-}  // namespace
 
 std::vector<MappingCheck> MappingChecks() {
   std::vector<Scenario> scenarios = JoiningScenarios();
@@ -257,9 +257,7 @@ std::vector<MappingCheck> MappingChecks() {
                       })});
   }
   const std::pair<const char*, std::string (*)(const Subject&)> others[] = {
-      {"sbrk grows the heap", HeapGrows},
-      {"huge pages", HugePages},
-      {"base pages that become a huge one", CollapsedPages}};
+      {"sbrk grows the heap", HeapGrows}, {"huge pages", HugePages}};
   for (const auto& [name, run] : others) checks.push_back({name, Guarded(run)});
   return checks;
 }

@@ -15,4 +15,8 @@ struct MappingCheck {
 };
 std::vector<MappingCheck> MappingChecks();
 
+// The same for base pages that the kernel makes one huge page of after they were covered. Some kernels
+// decline to (Linux 6.1 and 6.12 right after a clear): *declined then, and nothing was checked.
+std::string CollapsedPages(const Subject& subject, bool* declined);
+
 }  // namespace mempulse

@@ -14,7 +14,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "collectors/host/kernel_facts.h"
 #include "collectors/pages/cooperative_offers.h"
 #include "collectors/pages/tracker_own_probe.h"
@@ -35,21 +34,6 @@ constexpr int kForks = 20;
 void LoadLibrary(const std::string& socket) {
   setenv("MEMPULSE_ATTACH_SOCKET", socket.c_str(), 1);
   if (dlopen(MEMPULSE_ATTACH_LIBRARY, RTLD_NOW) == nullptr) _exit(1);
-}
-
-bool HasProtectedMapping(pid_t pid) {
-  const absl::StatusOr<std::string> smaps = Host().ReadProcFile(pid, "smaps", 16 << 20);
-  return smaps.ok() && absl::StrContains(*smaps, " uw");
-}
-
-void ExpectUntouched(Victim* victim) {
-  EXPECT_TRUE(victim->Progresses(100));
-  EXPECT_EQ(victim->report().errors, 0u);
-  EXPECT_EQ(victim->report().interrupted, 0u);
-  EXPECT_EQ(StatusField(victim->pid(), "TracerPid"), "0");
-  EXPECT_EQ(StatusField(victim->pid(), "SigBlk"), "0000000000000000");
-  EXPECT_EQ(CountUserfaultfds(victim->pid()), 0);
-  EXPECT_FALSE(HasProtectedMapping(victim->pid()));
 }
 
 void ExpectGoodEnd(Victim* victim) {

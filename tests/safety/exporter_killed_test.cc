@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <tuple>
 
-#include "absl/strings/match.h"
 #include "collectors/pages/writeprotect_tracker.h"
 #include "collectors/targets/mapping_list.h"
 #include "tests/safety/checked_work.h"
@@ -57,21 +56,6 @@ void KillAt(AttachStage last, pid_t exporter, int control) {
   }
   EXPECT_TRUE(killed) << "stage " << static_cast<int>(last) << " was never reached";
   if (!killed) Reap(exporter);
-}
-
-bool HasProtectedMapping(pid_t pid) {
-  const absl::StatusOr<std::string> smaps = Host().ReadProcFile(pid, "smaps", 16 << 20);
-  return smaps.ok() && absl::StrContains(*smaps, " uw");
-}
-
-void ExpectUntouched(Victim* victim) {
-  EXPECT_TRUE(victim->Progresses(100));
-  EXPECT_EQ(victim->report().errors, 0u);
-  EXPECT_EQ(victim->report().interrupted, 0u);
-  EXPECT_EQ(StatusField(victim->pid(), "TracerPid"), "0");
-  EXPECT_EQ(StatusField(victim->pid(), "SigBlk"), "0000000000000000");
-  EXPECT_EQ(CountUserfaultfds(victim->pid()), 0);
-  EXPECT_FALSE(HasProtectedMapping(victim->pid()));
 }
 
 class ExporterKilled : public testing::TestWithParam<std::tuple<int, bool>> {};

@@ -107,4 +107,19 @@ bool Eventually(const std::function<bool()>& condition) {
   return condition();
 }
 
+bool HasProtectedMapping(pid_t pid) {
+  const absl::StatusOr<std::string> smaps = Host().ReadProcFile(pid, "smaps", 16 << 20);
+  return smaps.ok() && absl::StrContains(*smaps, " uw");
+}
+
+void ExpectUntouched(Victim* victim) {
+  EXPECT_TRUE(victim->Progresses(100));
+  EXPECT_EQ(victim->report().errors, 0u);
+  EXPECT_EQ(victim->report().interrupted, 0u);
+  EXPECT_EQ(StatusField(victim->pid(), "TracerPid"), "0");
+  EXPECT_EQ(StatusField(victim->pid(), "SigBlk"), "0000000000000000");
+  EXPECT_EQ(CountUserfaultfds(victim->pid()), 0);
+  EXPECT_FALSE(HasProtectedMapping(victim->pid()));
+}
+
 }  // namespace mempulse

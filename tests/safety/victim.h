@@ -61,6 +61,13 @@ absl::StatusOr<AttachResult> AttachTo(pid_t pid);
 int CountUserfaultfds(pid_t pid);
 // A line "KEY:\tVALUE" of /proc/PID/status; empty when missing.
 std::string StatusField(pid_t pid, const std::string& key);
+
+// Whether any mapping of the process is registered for write protection.
+bool HasProtectedMapping(pid_t pid);
+
+// Nothing that was done to the victim is left: it works on, untraced, its signals unblocked, without a
+// userfaultfd.
+void ExpectUntouched(Victim* victim);
 int64_t NowMicros();
 void SleepMicros(int64_t micros);
 // Polls every millisecond; false after ten seconds.
